@@ -4,7 +4,7 @@
 
 In a fenced block marked `console`, a line that begins with `$ ` is a command for the shell; the lines up to
 the next one are what it prints, on standard output and standard error. A line of `...` stands for any lines. The
-commands of one block run in one empty folder.
+commands of one block run in one empty folder; those of a block marked `console continued` in the folder of the block before.
 """
 
 import os
@@ -17,14 +17,22 @@ import tempfile
 
 def commands(text):
     """The commands in a document, with the folder of their block and the lines that each is said to print."""
-    for block in re.findall(r'^```console\n(.*?)^```', text, re.MULTILINE | re.DOTALL):
-        folder = tempfile.mkdtemp()
+    folder = None
+    for is_continued, block in re.findall(r'^```console( continued)?\n(.*?)^```', text, re.MULTILINE | re.DOTALL):
+        if not is_continued:
+            remove(folder)
+            folder = tempfile.mkdtemp()
         for part in re.split(r'^\$ ', block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition('\n')
             while command.endswith('\\'):
                 more, _, output = output.partition('\n')
                 command += '\n' + more
             yield folder, command, output.rstrip('\n').split('\n')
+    remove(folder)
+
+
+def remove(folder):
+    if folder:
         shutil.rmtree(folder)
 
 

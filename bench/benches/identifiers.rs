@@ -1,4 +1,4 @@
-//! Parsing and canonicalising identifiers, beside the two URI parsers that Rust programs use, on the
+//! Parsing and canonicalising identifiers, and the two URI parsers that Rust programs use, on the
 //! same strings.
 
 use std::fmt::Write;

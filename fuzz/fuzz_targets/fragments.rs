@@ -3,8 +3,8 @@
 use handfast_wire::{Envelope, MAX_PACKET, Reassembly, packets};
 use libfuzzer_sys::fuzz_target;
 
-// Packets, each after its length in two bytes. What comes together is cut into the same packets again;
-// nothing is kept beyond the limit.
+// Packets, each after its length in two bytes. A reassembled message is split into the same packets
+// again; nothing is stored beyond the limit.
 fuzz_target!(|data: &[u8]| {
     let mut rest = data;
     let mut reassembly: Option<Reassembly> = None;

@@ -24,7 +24,7 @@ fn registry() -> &'static Registry {
     })
 }
 
-// Whatever a file holds, each of its lines comes to something: the first byte says what the file is.
+// Each line of any file has an outcome. The first byte chooses the format of the file.
 fuzz_target!(|data: &[u8]| {
     let Some((first, input)) = data.split_first() else {
         return;

@@ -4,7 +4,7 @@ use handfast_wire::body::{Reply, Request};
 use handfast_wire::{Codec, Message, Reader};
 use libfuzzer_sys::fuzz_target;
 
-// What is read of a message is written as something that reads as the same, and its lengths are true.
+// A message that was read is written so that it reads the same again, with correct lengths.
 fuzz_target!(|data: &[u8]| {
     let Ok(message) = Message::decode(&mut Reader::new(data)) else {
         return;

@@ -3,8 +3,8 @@
 use handfast_log::{SignedNote, SigningKey, VerifyingKey};
 use libfuzzer_sys::fuzz_target;
 
-// There is one spelling: what can be read is written back byte for byte, and nothing is believed that
-// no known key has signed.
+// There is one spelling: a note that can be read is written back byte for byte, and is trusted
+// only if a known key has signed it.
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else {
         return;

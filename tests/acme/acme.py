@@ -162,7 +162,7 @@ def gets_and_keeps(folder, challenge):
     check(names == sorted(NAMES), f'{challenge}: it is for all names, {names}')
     check(server.certificate(roots, NAMES[1]) is not None, f'{challenge}: it is shown for the second name')
     check(modes(data) == {'acme': '0o700', 'account.json': '0o600', 'certificate.pem': '0o600'},
-          f'{challenge}: its owner alone can read what is kept, {modes(data)}')
+          f'{challenge}: its owner alone can read the files, {modes(data)}')
     answer = urllib.request.Request(f'http://127.0.0.1:{port}/.well-known/acme-challenge/none')
     try:
         status = urllib.request.urlopen(answer).status
@@ -212,7 +212,7 @@ def renews(folder):
 
 
 def denied(folder):
-    """A name that leads elsewhere: the self-signed certificate stays, and the log says why."""
+    """A name that leads to another server: the self-signed certificate stays, and the log says why."""
     data, port = folder / 'data', free_port()
     subprocess.run([PROGRAM, '--data', data, 'init'], check=True, capture_output=True)
     authority = Authority(folder, free_port(), 86_400)

@@ -234,7 +234,7 @@ def native_client_logs_in(s):
 
 
 def right_guess_is_not_told(s):
-    """Whoever has guessed too often does not learn that a guess is right."""
+    """A client with too many failed logins does not learn that a guess is right."""
     message = verification(ADMIN, 300, wire.secret_answer(3, SECRET, b"n" * 16, b"\3" * 32))
     with socket.create_connection(s.native, 3, source_address=(SOURCES[0], 0)) as one:
         one.sendall(message)

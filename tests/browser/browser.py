@@ -40,7 +40,7 @@ def contains(what, text, part):
 
 
 class Landing(http.server.BaseHTTPRequestHandler):
-    """A page elsewhere. It redirects once more, as landing pages do."""
+    """A page on another host. It redirects once more, as landing pages do."""
 
     def do_GET(self):
         if self.path == '/moved':
@@ -62,7 +62,7 @@ class Landing(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def landing():
-    """The page elsewhere: the host is another one than that of the pages."""
+    """The landing page: its host is not the host of the pages."""
     server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Landing)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f'http://localhost:{server.server_port}'

@@ -36,10 +36,11 @@ HEAD = """\
 
 <!-- Written by tests/conformance/generate.py from tests/conformance/requirements.jsonl: do not edit. -->
 
-Each requirement of the five source documents, one by one, with the rule of [identifiers.md](reference/identifiers.md) that says
-how it is kept and the tests that show it; or the deliberate departure from it, with its reason and the tests of what is done
-instead; or why it demands nothing of a program. Words in front of the tests of a requirement that is met say how it is read where its
-text leaves that open. `./test conformance` checks that every rule and every test exists.
+This page lists each requirement of the five source documents. A requirement that is *met* has the rule of
+[identifiers.md](reference/identifiers.md) that implements it and the tests that show it; words before the tests say how the
+requirement is read where its text is open. A *departure* is deliberate: the page gives the reason, and the tests of what Handfast
+does instead. A requirement that is *not applicable* demands nothing of a program. `./test conformance` checks that every rule and
+every test exists.
 
 """
 
@@ -114,9 +115,9 @@ def main():
     for document, title in DOCUMENTS.items():
         page += f"\n## {title}\n\n| no. | requirement | verdict | rules | tests, or the reason |\n"
         page += "| --- | --- | --- | --- | --- |\n" + "\n".join(sections[document]) + "\n"
-    page += "\n## Where the tests are\n\n"
+    page += "\n## Where the tests are\n\n| test | file |\n| --- | --- |\n"
     for test in sorted(used):
-        page += f"- `{test}`: [{tests[test]}](../{tests[test]})\n"
+        page += f"| `{test}` | [{tests[test]}](../{tests[test]}) |\n"
     if "--check" in sys.argv:
         if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page:
             print("docs/conformance.md is not up to date: run tests/conformance/generate.py", file=sys.stderr)

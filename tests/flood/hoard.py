@@ -27,7 +27,7 @@ GOOD_TIME = 2.0
 
 
 def challenges(s, count=1_500):
-    """Large requests that wait for whoever sent them to say who they are."""
+    """Large requests that wait for their sender to answer a challenge."""
     value = wire.Value(1, "DATA", b"x" * LONG)
     for n in range(count):
         body = wire.handle_and_values(f"{s.prefix}/hoard-{n}", [value])
@@ -84,7 +84,7 @@ def connections(s, address, starts):
 
 
 def work(s, count=100, seconds=3):
-    """Many at once who ask for the most that a stranger can have computed, again and again."""
+    """Many clients at once cause the most work that an anonymous client can cause, again and again."""
     proof = b"\x22" + wire.octets(bytes(16)) + wire.u32(100_000) + wire.u32(160) + wire.octets(bytes(20))
     body = wire.verify_body(s.admin.handle, s.admin.index, bytes(16), bytes(21), proof)
     request, until = wire.Message(wire.VERIFY, body).encode(), time.monotonic() + seconds
@@ -168,7 +168,7 @@ def main():
         "sessions with long names": lambda: sessions(s),
         "challenges in sessions that nobody answers": lambda: pending_in_sessions(s),
         "pieces of messages without an end": lambda: fragments(s),
-        "work that strangers ask for": lambda: work(s),
+        "work that anonymous clients cause": lambda: work(s),
         "half-open connections": lambda: connections(s, s.address, [b"", request[:19], request[:30], request[:16] + nearly + bytes(2000)]),
         "half-open connections to the web port": lambda: connections(s, s.http, [b"", b"POST", posted]),
     }

@@ -1,4 +1,4 @@
-"""What strangers send: noise, and what is nearly right."""
+"""Untrusted input: noise, and messages that are nearly right."""
 
 import os
 import random

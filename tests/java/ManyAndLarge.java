@@ -45,8 +45,8 @@ public class ManyAndLarge {
     static AbstractResponse send(AbstractRequest request, int way) throws Exception {
         ServerInfo server = JavaClient.site.servers[0];
         int port = way == Interface.SP_HDL_HTTP ? web : JavaClient.port;
-        Interface door = new Interface(Interface.ST_ADMIN_AND_QUERY, (byte) way, port);
-        return resolver.sendRequestToInterface(request, server, door);
+        Interface target = new Interface(Interface.ST_ADMIN_AND_QUERY, (byte) way, port);
+        return resolver.sendRequestToInterface(request, server, target);
     }
 
     static ResolutionRequest ask(byte[] handle, boolean certify) {

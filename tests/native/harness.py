@@ -137,11 +137,11 @@ class Subject:
         return [wire.PublicKey.decode(s.public_key) for s in self.site.servers if s.public_key]
 
     @property
-    def stranger(self):
+    def outsider(self):
         """Someone who can prove who they are, and may do nothing."""
-        if "stranger" not in self.kept:
-            self.kept["stranger"] = self.user()
-        return self.kept["stranger"]
+        if "outsider" not in self.kept:
+            self.kept["outsider"] = self.user()
+        return self.kept["outsider"]
 
     @property
     def public_record(self):

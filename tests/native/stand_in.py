@@ -576,7 +576,7 @@ class Engine:
         return session.id, wire.u16(4) + wire.octets(wire.u32(3) + ours.encode()) + wire.u16(0)
 
 
-# --- doors ------------------------------------------------------------------------------------------------
+# --- listeners --------------------------------------------------------------------------------------------
 
 
 def serve_tcp(listener, engine):
@@ -679,8 +679,8 @@ def start(port):
     interfaces = [(3, 1, port), (3, 0, port), (3, 2, tunnel.server_port)]
     server = wire.Server(1, bytes(12) + bytes([127, 0, 0, 1]), state.key.public().encode(), interfaces)
     state.site = wire.Site(1, (2, 11), 1, 0x80, 2, b"", [(b"desc", b"stand-in")], [server])
-    doors = ((serve_tcp, (listener, engine)), (serve_udp, (datagrams, engine)), (tunnel.serve_forever, ()))
-    for target, args in doors:
+    listeners = ((serve_tcp, (listener, engine)), (serve_udp, (datagrams, engine)), (tunnel.serve_forever, ()))
+    for target, args in listeners:
         threading.Thread(target=target, args=args, daemon=True).start()
     return state, port, tunnel.server_port
 

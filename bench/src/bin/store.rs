@@ -1,4 +1,4 @@
-//! The store beside raw LMDB, in one run on one machine: durable creates by concurrent writers, and random
+//! The store and raw LMDB, in one run: durable creates by concurrent writers, and random
 //! reads.
 //!
 //!     cargo run --release -p handfast-bench --bin store [SECONDS] [RECORDS]
@@ -22,8 +22,8 @@ use heed::types::Bytes;
 use heed::{Database, DatabaseFlags, Env, EnvOpenOptions, WithoutTls};
 
 const WRITERS: usize = 10;
-/// The sizes of what one create writes: record, event and leaf hash, that the name has the event, and the
-/// entry of the reverse index.
+/// The sizes of what one create writes: record, event and leaf hash, that the name has the event,
+/// and the entry of the reverse index.
 const WRITTEN: [usize; 3] = [260, 210, 0];
 
 fn main() {
@@ -39,7 +39,7 @@ fn main() {
         let raw = raw_writes(&path("raw"), Duration::from_secs(seconds));
         let ours = our_creates(&path("ours"), Duration::from_secs(seconds));
         println!(
-            "durable creates, {WRITERS} writers: raw LMDB {raw:.0}/s, registry {ours:.0}/s, {:.0} %",
+            "durable creates, {WRITERS} writers: raw {raw:.0}/s, registry {ours:.0}/s, {:.0} %",
             100.0 * ours / raw
         );
     }
@@ -127,7 +127,7 @@ fn reads(folder: &Path, records: u64) {
         }
         let ours = rate(1_000_000, began);
         assert_eq!(bytes, 260_000_000);
-        let together = {
+        let batched = {
             let began = Instant::now();
             store
                 .read(|now| {
@@ -139,7 +139,7 @@ fn reads(folder: &Path, records: u64) {
                 .unwrap();
             rate(1_000_000, began)
         };
-        let (raw, raw_together) = {
+        let (raw, raw_batched) = {
             // One environment a process: the raw reads use the same file through their own.
             let copy = folder.with_extension("raw");
             if !copy.exists() {
@@ -149,10 +149,10 @@ fn reads(folder: &Path, records: u64) {
             raw_reads(&copy, &keys)
         };
         println!(
-            "random reads of {records}: a snapshot each: raw {raw:.0}/s, store {ours:.0}/s, {:.0} %; \
-             one snapshot: raw {raw_together:.0}/s, store {together:.0}/s, {:.0} %",
+            "reads of {records}: a snapshot each: raw {raw:.0}/s, store {ours:.0}/s, {:.0} %; \
+             one snapshot: raw {raw_batched:.0}/s, store {batched:.0}/s, {:.0} %",
             100.0 * ours / raw,
-            100.0 * together / raw_together
+            100.0 * batched / raw_batched
         );
     }
 }

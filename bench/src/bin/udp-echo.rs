@@ -1,5 +1,6 @@
-//! The peer of the native protocol over UDP: a server that looks nothing up. It sends back what came, as an answer of
-//! the same length that a small record has, many packets by one call, from one thread for each core.
+//! A baseline for the native protocol over UDP: a server that looks nothing up. It sends back the
+//! request, as long as the answer of a small record, many packets by one call, from one thread for
+//! each core.
 //!
 //!     udp-echo ADDRESS:PORT
 
@@ -11,7 +12,7 @@ use std::thread;
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
 use socket2::{Domain, Socket, Type};
 
-const TOGETHER: usize = 32;
+const BATCH_SIZE: usize = 32;
 /// How long an answer is.
 const LENGTH: usize = 140;
 
@@ -34,9 +35,9 @@ fn echo(address: SocketAddr) {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None).unwrap();
     socket.set_reuse_port(true).unwrap();
     socket.bind(&address.into()).unwrap();
-    let mut buffers = vec![[0_u8; 2_048]; TOGETHER];
-    let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(TOGETHER, None);
-    let mut outgoing = MultiHeaders::<SockaddrStorage>::preallocate(TOGETHER, None);
+    let mut buffers = vec![[0_u8; 2_048]; BATCH_SIZE];
+    let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH_SIZE, None);
+    let mut outgoing = MultiHeaders::<SockaddrStorage>::preallocate(BATCH_SIZE, None);
     loop {
         let addresses: Vec<_> = {
             let mut slices: Vec<_> = buffers

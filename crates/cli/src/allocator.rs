@@ -1,9 +1,9 @@
 //! The allocator, and how soon it returns memory.
 //!
-//! mimalloc holds freed memory for a second, in every thread that used it, and asks the system for huge pages. A server
-//! that answers thousands of long requests at once would hold twice what it needs. The allocator reads its options from
-//! the environment before `main` begins: so a server starts itself once more with the right ones. The process and its
-//! standard streams stay the same.
+//! mimalloc holds freed memory for a second, in every thread that used it, and asks the system for
+//! huge pages. A server that answers thousands of long requests at once would hold twice what it
+//! needs. The allocator reads its options from the environment before `main` begins: so a server
+//! starts itself once more with the right ones. The process and its standard streams stay the same.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -11,12 +11,12 @@ use std::process::Command;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Freed memory returns to the system after 10 milliseconds: at once would cost a system call for many requests. A huge
-/// page is 2 MiB, and stays as long as anything on it is in use.
+/// Freed memory returns to the system after 10 milliseconds: at once would cost a system call for
+/// many requests. A huge page is 2 MiB, and stays as long as anything on it is in use.
 const OPTIONS: [(&str, &str); 2] = [("MIMALLOC_PURGE_DELAY", "10"), ("MIMALLOC_ALLOW_THP", "0")];
 
-/// Makes the allocator return memory soon. Does nothing if the environment has one of these options already, or if the
-/// program cannot be started again.
+/// Makes the allocator return memory soon. Does nothing if the environment has one of these options
+/// already, or if the program cannot be started again.
 pub(crate) fn return_memory_soon() {
     if OPTIONS
         .iter()

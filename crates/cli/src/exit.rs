@@ -4,8 +4,6 @@ use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use crate::terminal::console;
-
 /// What a command that ran has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
@@ -45,7 +43,7 @@ pub(crate) fn status(outcome: anyhow::Result<Answer>) -> u8 {
         Err(error) if is_broken_pipe(&error) => 0,
         Err(error) => {
             // If standard error is gone too there is nobody left to tell.
-            let _ = writeln!(console::stderr(), "error: {error:#}");
+            let _ = writeln!(io::stderr(), "error: {error:#}");
             if error.downcast_ref::<UnreadableInput>().is_some() {
                 2
             } else {
@@ -55,7 +53,7 @@ pub(crate) fn status(outcome: anyhow::Result<Answer>) -> u8 {
     }
 }
 
-/// Whether whoever read our output has seen enough, as `head` does.
+/// Whether the reader of our output has seen enough, as `head` does.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

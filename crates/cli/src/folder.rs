@@ -16,11 +16,10 @@ use crate::commands::inspect_view::Shown as Safe;
 use crate::config;
 use crate::exit::{Answer, UnreadableInput};
 use crate::new_file::NewFile;
-use crate::terminal::console;
 use crate::terminal::output::Output;
 
 /// Where the data is.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct Data {
     /// The data folder
     #[arg(
@@ -35,31 +34,20 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Opens the folder, under the rules of its configuration.
-    pub(crate) fn open(&self) -> Result<Arc<Registry>, RegistryError> {
-        match console::registry() {
-            Some(registry) => Ok(registry),
-            None => self.open_alone().map(Arc::new),
-        }
-    }
-
-    /// Opens the folder for reading alone, under the rules of its configuration: also beside a server that is using it,
-    /// and without writing to it.
-    pub(crate) fn open_to_read(&self) -> Result<Arc<Registry>, RegistryError> {
-        if let Some(registry) = console::registry() {
-            return Ok(registry);
-        }
+    /// Opens the folder for reading alone, under the rules of its configuration: also beside a
+    /// server that is using it, and without writing to it.
+    pub(crate) fn open_to_read(&self) -> Result<Registry, RegistryError> {
         let rules = self.rules()?;
         let registry = Registry::open_read_only(&self.folder, world())?;
-        Ok(Arc::new(registry.with_rules(rules)))
+        Ok(registry.with_rules(rules))
     }
 
     fn rules(&self) -> Result<RuleBook, RegistryError> {
         config::rules(&self.folder).map_err(|error| unusable(&error))
     }
 
-    /// Opens the folder for this process alone.
-    fn open_alone(&self) -> Result<Registry, RegistryError> {
+    /// Opens the folder for this process alone, under the rules of its configuration.
+    pub(crate) fn open(&self) -> Result<Registry, RegistryError> {
         let rules = self.rules()?;
         let limits = config::limits(&self.folder).map_err(|error| unusable(&error))?;
         let mut tries = 0;
@@ -90,22 +78,9 @@ fn unusable(error: &anyhow::Error) -> RegistryError {
 }
 
 impl Data {
-    /// Opens the folder, or makes it where there is none or nothing in it.
-    /// Says so, because whoever has mistyped the name of a folder should know. A new one may be filled with
-    /// examples.
+    /// Opens the folder, or makes it where there is none or nothing in it. Says so, in case
+    /// the name of the folder was mistyped. A new one may be filled with examples.
     pub(crate) fn open_or_make(
-        &self,
-        output: Output,
-        with_demo: bool,
-    ) -> Result<Arc<Registry>, RegistryError> {
-        match console::registry() {
-            Some(registry) => Ok(registry),
-            None => self.open_or_make_alone(output, with_demo).map(Arc::new),
-        }
-    }
-
-    /// The same, for this process alone.
-    pub(crate) fn open_or_make_alone(
         &self,
         output: Output,
         with_demo: bool,
@@ -121,7 +96,7 @@ impl Data {
             }
             output.note(&format!("made {}", self.folder.display()));
         }
-        self.open_alone()
+        self.open()
     }
 }
 
@@ -186,7 +161,7 @@ impl Backup {
             })),
         };
         let outcome = to.and_then(|mut file| {
-            data.open()?.backup_to(file.file())?;
+            data.open_to_read()?.backup_to(file.file())?;
             file.finish()
                 .map_err(|source| RegistryError::Output { source })
         });
@@ -282,7 +257,7 @@ impl Restore {
     }
 }
 
-/// Read everything that is kept
+/// Read everything in the data folder
 #[derive(Args)]
 pub(crate) struct Check {
     #[command(flatten)]
@@ -323,16 +298,17 @@ impl Check {
                 if check.malformed_urls > 0 {
                     writeln!(
                         out,
-                        "{} names have a URL that no browser can follow: it has no scheme or no host",
+                        "{} names have a URL that no browser can follow: \
+                         it has no scheme or no host",
                         check.malformed_urls
                     )?;
                 }
                 if check.uppercased > 0 {
                     writeln!(
                         out,
-                        "{} names have 32 hex digits in uppercase under an authority of ordinary handles. Earlier \
-                         versions wrote such names so, however they were registered; nothing is wrong if they were \
-                         meant so:",
+                        "{} names have 32 hex digits in uppercase under an authority of ordinary \
+                         handles. Earlier versions wrote such names so, however they were \
+                         registered; nothing is wrong if they were meant so:",
                         check.uppercased
                     )?;
                     for name in &check.first_uppercased {
@@ -346,8 +322,8 @@ impl Check {
                 };
                 writeln!(
                     out,
-                    "the store is damaged: {problems}; restore it from a backup (stop the server, move {} away, \
-                     run `{} restore FILE`)",
+                    "the store is damaged: {problems}; restore it from a backup \
+                     (stop the server, move {} away, run `{} restore FILE`)",
                     data.folder.display(),
                     program(&data.folder)
                 )

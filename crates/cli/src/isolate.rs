@@ -1,9 +1,10 @@
 //! Commands that read the whole store run in a child process.
 //!
-//! `check` and `log verify` are for folders that may be damaged, and reading a damaged page of a mapped file can end a process. The
-//! child opens the folder for reading alone, also beside a server that is using it: so neither the server nor the report
-//! depends on what is found. The child has the standard input, output and error of the command and is in its process
-//! group: it prints what it would print alone, and Ctrl-C ends both.
+//! `check` and `log verify` are for folders that may be damaged, and reading a damaged page of a
+//! mapped file can end a process. The child opens the folder for reading alone, also beside a
+//! server that is using it: so neither the server nor the report depends on what is found. The
+//! child has the standard input, output and error of the command and is in its process group: it
+//! prints what it would print alone, and Ctrl-C ends both.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -16,11 +17,12 @@ use serde_json::json;
 /// Set in the environment of the child.
 const CHILD: &str = "HANDFAST_ISOLATED";
 
-/// Runs the command in a child process, and gives its exit status; `None` if this is the child, or if none can be started:
-/// then the caller runs the command itself.
+/// Runs the command in a child process, and gives its exit status; `None` if this is the child, or
+/// if none can be started: then the caller runs the command itself.
 pub(crate) fn run(arguments: &[OsString]) -> Option<u8> {
     if std::env::var_os(CHILD).is_some() {
-        // A parent that was killed needs no report. Where the system cannot say so, the child goes on to its end.
+        // A parent that was killed needs no report. Where the system cannot say so, the child goes
+        // on to its end.
         let _ = set_parent_process_death_signal(Some(Signal::TERM));
         return None;
     }
@@ -46,8 +48,9 @@ fn report(ended: ExitStatus, is_json: bool, errors: &mut dyn Write) -> u8 {
         Signal::FPE,
     ];
     let (code, problem) = if signal.is_some_and(|signal| is_fault.contains(&signal)) {
-        let problem = "the store is damaged: reading it ended the process that did; restore it from a backup (stop \
-             the server, move the data folder away, run `handfast restore FILE`)";
+        let problem = "the store is damaged: reading it ended the process that did; \
+                       restore it from a backup (stop the server, move the data folder away, \
+                       run `handfast restore FILE`)";
         ("damaged", problem)
     } else {
         ("ended", "the process that read the store was ended")

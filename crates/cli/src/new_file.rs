@@ -2,17 +2,15 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat};
 
-use crate::terminal::console;
-
-/// A file that takes its name, and the place of one that has it, when all of it is written. What is there
-/// stays if anything fails.
+/// A file that takes its name, and the place of one that has it, when all of it is written. What is
+/// there stays if anything fails.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     file: File,
@@ -34,32 +32,16 @@ enum End {
         /// The name it has until then; none where the file system has files without one.
         half: Option<PathBuf>,
     },
-    /// The process that this one runs a command for gives it: the number of its file.
-    Tell(u8),
     /// It has it: it is no file, such as a terminal, or it is done.
     Nothing,
 }
 
 impl NewFile {
-    /// For a command, whoever has opened the file.
     pub(crate) fn create(path: &Path, mode: u32) -> anyhow::Result<Self> {
-        let opened = console::written(path).unwrap_or_else(|| Self::open(path, mode));
-        opened.with_context(|| format!("cannot write {}", path.display()))
+        Self::open(path, mode).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// The same, where there must be none: a half of it is removed.
-    pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<Self> {
-        console::written(path).unwrap_or_else(|| Self::open_new(path, mode))
-    }
-
-    /// A file that whoever runs the command has opened.
-    pub(crate) fn of_client(file: File, number: u8) -> Self {
-        let end = End::Tell(number);
-        Self { file, end }
-    }
-
-    /// Opens a file in this process.
-    pub(crate) fn open(path: &Path, mode: u32) -> io::Result<Self> {
+    fn open(path: &Path, mode: u32) -> io::Result<Self> {
         let is_other = fs::metadata(path).is_ok_and(|found| !found.is_file());
         if is_other {
             let file = OpenOptions::new().write(true).open(path)?;
@@ -75,9 +57,9 @@ impl NewFile {
         Ok(Self { file, end })
     }
 
-    /// The same, where there must be none. Where the file system can, the file has no name at all until it is
-    /// whole: nothing is left of it, however this process ends.
-    pub(crate) fn open_new(path: &Path, mode: u32) -> io::Result<Self> {
+    /// The same, where there must be none. Where the file system can, the file has no name at all
+    /// until it is whole: nothing is left of it, however this process ends.
+    pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<Self> {
         if fs::symlink_metadata(path).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -92,10 +74,6 @@ impl NewFile {
         let half = Some(half);
         let end = End::Link { path, half };
         Ok(Self { file, end })
-    }
-
-    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
     }
 
     pub(crate) fn file(&mut self) -> &mut File {
@@ -119,10 +97,6 @@ impl NewFile {
                 }
                 drop(fs::remove_file(half));
                 Ok(linked?)
-            }
-            End::Tell(number) => {
-                console::finished(number);
-                Ok(())
             }
             End::Nothing => Ok(()),
         }
@@ -163,8 +137,8 @@ fn make(half: &Path, mode: u32) -> io::Result<File> {
     options.write(true).create_new(true).mode(mode).open(half)
 }
 
-/// A file without a name in the folder of a path; nothing where the system has no such files, or could not name them
-/// later.
+/// A file without a name in the folder of a path; nothing where the system has no such files, or
+/// could not name them later.
 fn nameless(path: &Path, mode: u32) -> Option<File> {
     let folder = path.parent()?;
     let folder = if folder.as_os_str().is_empty() {
@@ -193,7 +167,8 @@ mod tests {
         names.collect()
     }
 
-    /// Guards against half a backup under the name of a whole one, and against a file that is overwritten.
+    /// Guards against half a backup under the name of a whole one, and against a file that is
+    /// overwritten.
     #[test]
     fn a_new_file_has_its_name_when_it_is_whole() {
         let folder = tempfile::tempdir().unwrap();
@@ -208,7 +183,7 @@ mod tests {
                 end: End::Link { path, half },
             }
         };
-        let nameless = |path: &Path| NewFile::open_new(path, 0o600).unwrap();
+        let nameless = |path: &Path| NewFile::create_new(path, 0o600).unwrap();
         let kinds: [&dyn Fn(&Path) -> NewFile; 2] = [&named, &nameless];
         for open in kinds {
             let mut given_up = open(&path);
@@ -224,7 +199,7 @@ mod tests {
             let mode = fs::metadata(&path).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600);
             assert_eq!(files(folder.path()), ["copy"]);
-            let again = NewFile::open_new(&path, 0o600).unwrap_err();
+            let again = NewFile::create_new(&path, 0o600).unwrap_err();
             assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
 
             fs::remove_file(&path).unwrap();

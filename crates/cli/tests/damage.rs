@@ -1,4 +1,5 @@
-//! Damaged data folders: every command ends with a status and says "damaged", and no answer is wrong.
+//! Damaged data folders: every command ends with a status and says "damaged", and no answer is
+//! wrong.
 
 #![expect(
     clippy::unwrap_used,
@@ -56,7 +57,8 @@ fn done(data: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A folder with names, earlier versions, a withdrawn name and an account, and what `name show` says of the names.
+/// A folder with names, earlier versions, a withdrawn name and an account, and what `name show`
+/// says of the names.
 struct Sound {
     data: PathBuf,
     shown: Vec<String>,
@@ -186,7 +188,8 @@ fn for_each_seed(seeds: u64, work: impl Fn(u64) + Sync) {
     });
 }
 
-/// Guards against commands that die by SIGBUS, SIGSEGV or SIGABRT on damaged pages, or answer wrongly.
+/// Guards against commands that die by SIGBUS, SIGSEGV or SIGABRT on damaged pages, or answer
+/// wrongly.
 #[test]
 fn commands_on_damaged_folders_say_so_and_end_with_a_status() {
     let sound = Sound::make();
@@ -455,7 +458,8 @@ fn get(web: &str, path: &str) -> Option<String> {
     answer.starts_with("HTTP/1.1 ").then_some(answer)
 }
 
-/// Guards against a check that stops the server it runs beside, or that is refused because a server uses the folder.
+/// Guards against a check that stops the server it runs beside, or that is refused because a server
+/// uses the folder.
 #[test]
 fn check_runs_beside_a_server() {
     let sound = Sound::make();

@@ -1,4 +1,4 @@
-//! The proof log, as someone meets it who does not trust whoever keeps it.
+//! The proof log, as someone meets it who does not trust its server.
 
 #![expect(
     clippy::unwrap_used,
@@ -81,9 +81,9 @@ fn a_proof_of_today_verifies_with_the_key_and_the_name_alone_whatever_comes_afte
     grow(&folder, 2);
 
     // Somewhere else, where there is no data folder.
-    let elsewhere = Folder::empty();
+    let auditor = Folder::empty();
     for id in ["20.1/n3", "hdl:20.1/N3", "https://hdl.handle.net/20.1/n3"] {
-        let proven = elsewhere.json(&["log", "verify", "--proof", &proof, "--key", &key, id]);
+        let proven = auditor.json(&["log", "verify", "--proof", &proof, "--key", &key, id]);
         assert_eq!(proven["verified"], true);
         let actions: Vec<_> = proven["events"]
             .as_array()
@@ -95,14 +95,14 @@ fn a_proof_of_today_verifies_with_the_key_and_the_name_alone_whatever_comes_afte
         assert_eq!(proven["values"][0]["data"]["value"], "https://new.example/");
     }
     let (_, error) =
-        elsewhere.not_all(&["log", "verify", "--proof", &proof, "--key", &key, "20.1/n4"]);
+        auditor.not_all(&["log", "verify", "--proof", &proof, "--key", &key, "20.1/n4"]);
     assert_eq!(error[0]["error"]["code"], "not-proven");
     let other = self::key(&Folder::with(&[]));
-    let (_, error) = elsewhere.not_all(&[
+    let (_, error) = auditor.not_all(&[
         "log", "verify", "--proof", &proof, "--key", &other, "20.1/n3",
     ]);
     assert_eq!(error[0]["error"]["code"], "not-proven");
-    assert!(!elsewhere.data().exists());
+    assert!(!auditor.data().exists());
 
     // The log continues the checkpoint, here and as an export; and a short proof says so too.
     let verified = folder.json(&["log", "verify", "--from", &checkpoint, "--key", &key]);
@@ -110,7 +110,7 @@ fn a_proof_of_today_verifies_with_the_key_and_the_name_alone_whatever_comes_afte
     assert!(verified["events"].as_u64().unwrap() > 12_000);
     let export = folder.file("log");
     folder.done(&["log", "export", &export]);
-    let verified = elsewhere.json(&[
+    let verified = auditor.json(&[
         "log",
         "verify",
         "--export",
@@ -124,12 +124,12 @@ fn a_proof_of_today_verifies_with_the_key_and_the_name_alone_whatever_comes_afte
     assert_eq!(verified["checkpoints"].as_array().unwrap().len(), 2);
     let growth = folder.done(&["log", "prove", "--from", &checkpoint, "--json"]);
     let growth_file = folder.write("growth", &growth);
-    let proven = elsewhere.json(&["log", "verify", "--proof", &growth_file, "--key", &key]);
+    let proven = auditor.json(&["log", "verify", "--proof", &growth_file, "--key", &key]);
     assert_eq!(proven["to"], verified["events"]);
     let mut forged: Value = serde_json::from_str(&growth).unwrap();
     forged["consistency"][0] = forged["consistency"][1].clone();
     let file = folder.write("forged", forged.to_string());
-    elsewhere.not_all(&["log", "verify", "--proof", &file, "--key", &key]);
+    auditor.not_all(&["log", "verify", "--proof", &file, "--key", &key]);
 }
 
 /// A text of which one character is another.
@@ -195,7 +195,8 @@ fn tampered(proof: &Value) -> Vec<(String, Value)> {
 #[test]
 fn a_proof_of_which_anything_was_changed_is_refused() {
     let folder = Folder::with(&["20.1"]);
-    // Kept back at first, so that its first event hides it; and with more values than an event lists.
+    // Kept back at first, so that its first event hides it; and with more values than an event
+    // lists.
     let values: Vec<_> = (1..=300)
         .map(|index| json!({"index": index, "type": "DESC", "data": format!("value {index}")}))
         .collect();
@@ -276,8 +277,8 @@ impl Forged {
         found
     }
 
-    /// The place of the event that gave a name: byte 1 is what was done, the key stands behind byte 41
-    /// with its length.
+    /// The place of the event that gave a name: byte 1 is what was done, the key stands behind byte
+    /// 41 with its length.
     fn creation(&self, name: &str) -> usize {
         let is_it = |event: &[u8]| {
             event[1] == 1 && event[38] == 1 && event[41..].starts_with(name.as_bytes())
@@ -403,11 +404,11 @@ fn a_name_that_a_forged_export_assigns_twice_is_found_and_named() {
         }
     }
     // Signed by someone else from beginning to end: whole in itself, but for the name and the key.
-    let stranger = SigningKey::new("example.org/forged", &[7; 32]).unwrap();
+    let other_key = SigningKey::new("example.org/forged", &[7; 32]).unwrap();
     let mut forged = Forged::of(&folder);
     let creation = forged.events[forged.creation("hdl:20.1/N2")].1.clone();
     let again = forged.append(creation);
-    forged.sign(&stranger);
+    forged.sign(&other_key);
     let found = forged.verify(&folder, &[]);
     assert_eq!(found, [("assigned-twice".to_string(), Some(again))]);
     let found = forged.verify(&folder, &["--key", &key]);
@@ -415,10 +416,10 @@ fn a_name_that_a_forged_export_assigns_twice_is_found_and_named() {
     // A history without the second change is whole in itself too; an old checkpoint gives it away.
     let mut forged = Forged::of(&folder);
     forged.events.truncate(5);
-    forged.sign(&stranger);
+    forged.sign(&other_key);
     assert_eq!(forged.verify(&folder, &[]), []);
     let checkpoint = folder.write("checkpoint", folder.done(&["log", "checkpoint"]));
-    let both = stranger.verifying_key().to_string();
+    let both = other_key.verifying_key().to_string();
     let found = forged.verify(
         &folder,
         &["--key", &key, "--key", &both, "--from", &checkpoint],
@@ -510,7 +511,8 @@ fn a_restored_folder_begins_a_log_that_continues_the_old_one() {
     assert!(has(&found, "bad-link", number), "{found:?}");
 }
 
-/// The checkpoint that was signed last is in the backup; it is of the old log, whose key is not this one's.
+/// The checkpoint that was signed last is in the backup; it is of the old log, whose key is not
+/// this one's.
 #[test]
 fn a_log_that_was_begun_anew_is_whole_before_anything_is_signed() {
     let folder = log();
@@ -611,7 +613,7 @@ fn secrets_stay_out_of_everything_that_is_given_away() {
     assert_eq!(mode("log.key") & 0o777, 0o600);
 }
 
-/// A name from elsewhere may end in a blank, which is part of it.
+/// A name from another registry may end in a blank, which is part of it.
 #[test]
 fn the_proof_of_a_name_that_ends_in_a_blank_verifies() {
     let folder = Folder::with(&["20.1"]);

@@ -74,7 +74,7 @@ impl Server {
             .read_line(&mut line)
             .unwrap();
         let served: Value = serde_json::from_str(&line).unwrap();
-        let address = |door: &str| served[door].as_str().unwrap().to_string();
+        let address = |listener: &str| served[listener].as_str().unwrap().to_string();
         Self {
             native: address("native"),
             web: address("web"),

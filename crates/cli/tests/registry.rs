@@ -110,7 +110,8 @@ fn the_demo_shows_the_examples_of_the_documents() {
     folder.done(&["check"]);
 }
 
-/// Every fresh folder showed an authority of Harvard, with its address, on the public pages of others.
+/// Every fresh folder showed an authority of Harvard, with its address, on the public pages of
+/// others.
 #[test]
 fn a_new_folder_has_no_authority_of_anybody() {
     let folder = Folder::new(&[]);
@@ -126,8 +127,8 @@ fn a_new_folder_has_no_authority_of_anybody() {
     assert_eq!(shown["title"], "Harvard University Library");
 }
 
-/// All options of `name` stood under "At a handle server", as if they needed one; `--server` was offered where it was
-/// always refused.
+/// All options of `name` stood under "At a handle server", as if they needed one; `--server` was
+/// offered where it was always refused.
 #[test]
 fn help_headings_are_true() {
     let help = |arguments: &[&str]| {
@@ -549,7 +550,8 @@ fn a_changed_event_is_found_and_named() {
     folder.done(&["authority", "create", "20.1"]);
     folder.done(&["name", "create", "20.1/x"]);
     let event = folder.json(&["name", "history", "20.1/x"])[0]["event"].to_string();
-    // In an event, and nowhere else, the key stands behind its length and in front of the authority's.
+    // In an event, and nowhere else, the key stands behind its length and in front of the
+    // authority's.
     damage(
         &folder.data(),
         b"hdl:20.1/X\0\x08hdl:20.1",
@@ -613,7 +615,8 @@ fn a_damaged_backup_is_refused_and_leaves_nothing() {
     other.done(&["restore", backup.to_str().unwrap()]);
 }
 
-/// A grant on `urn:urn-3:HBS.X:secret` was one on `HBS.X`, and `authority create hdl:20.79` made a prefix of that name.
+/// A grant on `urn:urn-3:HBS.X:secret` was one on `HBS.X`, and `authority create hdl:20.79` made a
+/// prefix of that name.
 #[test]
 fn authorities_are_named_as_they_are_acted_on() {
     let folder = Folder::new(&[]);

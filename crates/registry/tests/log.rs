@@ -15,7 +15,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use handfast_registry::{
     AuthorityChange, Edit, Environment, Event, NewAuthority, NewName, NewValue, Persistence,
-    Principal, Proof, Record, Registry, State, Verify,
+    Principal, Proof, Record, Registry, State, Verify, verify_proof,
 };
 use proptest::prelude::*;
 use signed_note::{Note, StandardVerifier, VerifierList};
@@ -351,7 +351,7 @@ proptest! {
             let Some(record) = record(&registry, name) else { continue };
             let proof = registry.prove(&OPERATOR, &id(name)).unwrap();
             check_with_theirs(&proof, size, root);
-            let proven = proof.verify(Some(&id(name)), &key).unwrap();
+            let proven = verify_proof(&proof, Some(&id(name)), &key).unwrap();
             prop_assert_eq!(u64::try_from(proven.events.len()).unwrap(), record.version);
             let public: Vec<_> = record.values.iter().filter(|value| value.permissions.public_read()).cloned().collect();
             prop_assert_eq!(proven.values, public);
@@ -410,14 +410,17 @@ fn hidden_names_are_proven_and_do_not_stand_in_the_log() {
     let key = registry.log_key().unwrap();
     for id in ["20.1/plan-x", "20.2/person-y"] {
         let proof = registry.prove(&OPERATOR, id).unwrap();
-        assert_eq!(proof.verify(Some(id), &key).unwrap().events.len(), 1);
+        assert_eq!(
+            verify_proof(&proof, Some(id), &key).unwrap().events.len(),
+            1
+        );
         let unopened = Proof {
             salt: None,
             ..proof
         };
-        assert!(unopened.verify(Some(id), &key).is_err());
-        let outsider = Principal::parse("eve").unwrap();
-        assert!(registry.prove(&outsider, id).is_err(), "{id}");
+        assert!(verify_proof(&unopened, Some(id), &key).is_err());
+        let stranger = Principal::parse("eve").unwrap();
+        assert!(registry.prove(&stranger, id).is_err(), "{id}");
     }
     let mut export = Vec::new();
     registry.export_log(&mut export, &mut |_| ()).unwrap();
@@ -440,7 +443,7 @@ fn hidden_names_are_proven_and_do_not_stand_in_the_log() {
     registry.activate_name(&OPERATOR, "20.1/plan-x").unwrap();
     registry.erase_name(&OPERATOR, "20.2/person-y").unwrap();
     let proof = registry.prove(&OPERATOR, "20.1/plan-x").unwrap();
-    let proven = proof.verify(Some("20.1/Plan-X"), &key).unwrap();
+    let proven = verify_proof(&proof, Some("20.1/Plan-X"), &key).unwrap();
     assert_eq!(proven.events.len(), 2);
     let shown = registry.show(&OPERATOR, "20.1/plan-x").unwrap();
     assert_eq!(shown.record.state, State::Active);

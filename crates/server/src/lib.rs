@@ -16,9 +16,12 @@ mod setup;
 
 pub use admission::udp_responses::UdpLimits;
 pub use dspace::{Dspace, DspaceSource};
+pub use http::api_v1::convert;
+pub use http::api_v1::operator::{AS_HEADER, LocalApi, LocalBody};
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use http::fuzzing;
+pub use http::local_socket::{LocalSocket, SOCKET};
 pub use http::{
     AccessLog, Acme, AcmeChallenge, BadNetwork, BadPublicUrl, Network, PublicUrl, Tls, TlsFiles,
     WebSettings,

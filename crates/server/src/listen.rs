@@ -16,6 +16,8 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::admission::connections::{ConnectionLimits, Connections, accept};
+use crate::http::api_v1::Api;
+use crate::http::local_socket::LocalSocket;
 use crate::http::{self, Web, WebSettings};
 use crate::native::{Native, tcp, udp};
 use crate::runtime::blocking::BLOCKING_THREADS;
@@ -46,7 +48,6 @@ struct Core {
 }
 
 /// Doors that are open.
-#[derive(Debug)]
 pub struct Served {
     /// Where they are.
     pub addresses: Addresses,
@@ -54,6 +55,7 @@ pub struct Served {
     closing: watch::Sender<bool>,
     web_connections: Arc<Connections>,
     registry: Arc<Registry>,
+    api: Arc<Api>,
 }
 
 /// How long those who have asked for something have to get it when the server is told to end.
@@ -62,6 +64,11 @@ const GRACE: Duration = Duration::from_secs(10);
 const BRIEF_GRACE: Duration = Duration::from_millis(100);
 
 impl Served {
+    /// Serves the API to the local operator, at a socket in the data folder.
+    pub fn open_socket(&self) -> io::Result<LocalSocket> {
+        LocalSocket::open(self.registry.folder(), Arc::clone(&self.api))
+    }
+
     /// Waits until the process is told to end, by SIGTERM or from the keyboard. Then no connection is taken any more,
     /// and what was asked for is answered, within ten seconds. Nothing that was acknowledged is lost, however the
     /// process ends.
@@ -166,6 +173,7 @@ impl Door {
             closing,
             web_connections,
             registry,
+            api: Arc::clone(&web.api),
         })
     }
 }
@@ -192,7 +200,7 @@ async fn serve(
     );
 }
 
-fn runtime() -> io::Result<tokio::runtime::Runtime> {
+pub(crate) fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .thread_name("handfast-slow")

@@ -82,7 +82,7 @@ def a_wrong_secret_gives_403_and_does_nothing(s):
 @situation("admin")
 def a_wrong_secret_of_someone_without_rights_gives_400_or_403(s):
     # Deployed servers look at rights first; ours says nothing of rights to who has not shown who they are.
-    code(s.delete(s.record(URL), Identity(s.stranger.handle, 300, secret=b"wrong")), 400, 403)
+    code(s.delete(s.record(URL), Identity(s.outsider.handle, 300, secret=b"wrong")), 400, 403)
 
 
 @situation("admin")
@@ -275,7 +275,7 @@ def a_member_of_a_group_has_its_rights(s):
     user = s.user()
     group = s.record(Value(200, "HS_VLIST", wire.vlist_data((user.handle, user.index))), word="group")
     handle = s.record(URL, s.admin_value(101, Identity(group, 200)))
-    code(s.delete(handle, s.stranger), 400)
+    code(s.delete(handle, s.outsider), 400)
     code(s.delete(handle, user), 1)
 
 
@@ -287,7 +287,7 @@ def groups_may_hold_groups_and_even_themselves(s):
     members = ((outer, 200), (s.name("missing"), 200), (inner, 200))
     code(s.create(outer, [Value(200, "HS_VLIST", wire.vlist_data(*members)), s.admin_value()]), 1)
     handle = s.record(URL, s.admin_value(101, Identity(outer, 200)))
-    code(s.delete(handle, s.stranger), 400)
+    code(s.delete(handle, s.outsider), 400)
     code(s.delete(handle, user), 1)
 
 

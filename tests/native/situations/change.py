@@ -125,9 +125,9 @@ def a_record_may_not_grow_beyond_what_one_reply_can_hold(s):
 
 
 @situation("admin")
-def creating_by_a_stranger_gives_400(s):
+def creating_by_an_outsider_gives_400(s):
     handle = s.name()
-    code(s.create(handle, [URL], s.stranger), 400)
+    code(s.create(handle, [URL], s.outsider), 400)
     code(s.resolve(handle), 100)
 
 
@@ -183,18 +183,18 @@ def deleting_what_is_not_there_gives_100(s):
 
 
 @situation("admin")
-def deleting_by_a_stranger_gives_400(s):
+def deleting_by_an_outsider_gives_400(s):
     handle = s.record(URL)
-    code(s.delete(handle, s.stranger), 400)
+    code(s.delete(handle, s.outsider), 400)
     code(s.resolve(handle), 1)
 
 
 @situation("admin")
 def the_owner_of_the_prefix_has_no_rights_over_a_record_that_does_not_name_him(s):
-    handle = s.record(URL, s.admin_value(100, s.stranger), bare=True)
+    handle = s.record(URL, s.admin_value(100, s.outsider), bare=True)
     code(s.delete(handle), 400)
     code(s.add(handle, [MAIL]), 400)
-    code(s.delete(handle, s.stranger), 1)
+    code(s.delete(handle, s.outsider), 1)
 
 
 @situation("admin")
@@ -367,8 +367,8 @@ def modifying_a_value_that_is_read_only_gives_401(s):
 
 
 @situation("admin")
-def modifying_by_a_stranger_gives_400(s):
-    code(s.modify(s.record(URL), [Value(1, "URL", "y")], s.stranger), 400)
+def modifying_by_an_outsider_gives_400(s):
+    code(s.modify(s.record(URL), [Value(1, "URL", "y")], s.outsider), 400)
 
 
 @situation("admin")
@@ -382,9 +382,9 @@ def a_publicly_writable_value_is_modified_without_authentication(s):
 @situation("admin")
 def a_publicly_writable_value_does_not_become_an_admin_value_without_authentication(s):
     handle = s.record(Value(1, "URL", "x", permissions=0x0F))
-    body = wire.handle_and_values(handle, [s.admin_value(1, s.stranger)])
+    body = wire.handle_and_values(handle, [s.admin_value(1, s.outsider)])
     code(s.ask(wire.MODIFY, body), 402)
-    code(s.run(wire.MODIFY, body, s.stranger), 400)
+    code(s.run(wire.MODIFY, body, s.outsider), 400)
 
 
 @situation("admin")
@@ -392,9 +392,9 @@ def a_publicly_writable_admin_value_is_not_modified_without_authentication(s):
     value = s.admin_value(101)
     value.permissions = 0x0F
     handle = s.record(value)
-    body = wire.handle_and_values(handle, [s.admin_value(101, s.stranger)])
+    body = wire.handle_and_values(handle, [s.admin_value(101, s.outsider)])
     code(s.ask(wire.MODIFY, body), 402)
-    code(s.run(wire.MODIFY, body, s.stranger), 400)
+    code(s.run(wire.MODIFY, body, s.outsider), 400)
 
 
 @situation("admin")
@@ -432,4 +432,4 @@ def what_the_public_may_write_does_not_become_a_key_or_a_group(s):
         body = wire.handle_and_values(handle, [Value(1, kind, "y", permissions=0x0F)])
         code(s.ask(wire.MODIFY, body), 402)
         # Nor by who has logged in and has no rights, in servers that look at what a value becomes.
-        code(s.run(wire.MODIFY, body, s.stranger), 400)
+        code(s.run(wire.MODIFY, body, s.outsider), 400)

@@ -47,8 +47,8 @@ def listing_leaves_deleted_names_out(s):
 
 
 @situation("admin")
-def listing_by_a_stranger_gives_400(s):
-    code(s.run_all(wire.LIST_HANDLES, wire.octets(f"0.NA/{s.prefix}"), s.stranger)[0], 400)
+def listing_by_an_outsider_gives_400(s):
+    code(s.run_all(wire.LIST_HANDLES, wire.octets(f"0.NA/{s.prefix}"), s.outsider)[0], 400)
 
 
 @situation("admin")
@@ -69,7 +69,7 @@ def listing_derived_prefixes_is_answered_or_declined(s):
 
 @situation("admin")
 def listing_homed_prefixes_needs_an_administrator_of_the_server(s):
-    code(s.run_all(wire.LIST_HOMED, wire.octets("/"), s.stranger)[0], 400)
+    code(s.run_all(wire.LIST_HOMED, wire.octets("/"), s.outsider)[0], 400)
     replies = s.run_all(wire.LIST_HOMED, wire.octets("/"))
     if code(replies[0], 1, 400).response == 1:
         names = [n.upper() for r in replies for n in wire.read_names(r.after_digest()[2])]
@@ -77,10 +77,10 @@ def listing_homed_prefixes_needs_an_administrator_of_the_server(s):
 
 
 @situation("admin")
-def homing_and_unhoming_by_a_stranger_give_400(s):
+def homing_and_unhoming_by_an_outsider_give_400(s):
     for opcode in (wire.HOME, wire.UNHOME):
         for handle in (f"0.NA/{s.prefix}", s.prefix):
-            code(s.run(opcode, wire.octets(handle), s.stranger), 400)
+            code(s.run(opcode, wire.octets(handle), s.outsider), 400)
     expect(s.resolve(s.name()).response == 100, "the prefix is no longer homed")
 
 
@@ -95,7 +95,7 @@ def the_record_of_a_prefix_is_created_once_it_is_homed(s):
     prefix = f"0.NA/98.{s.run_id}"
     if code(s.run(wire.HOME, wire.octets(prefix)), 1, 400).response == 400:
         raise Skipped("the administrator may not home prefixes")
-    code(s.create(prefix, [s.admin_value()], s.stranger), 400)
+    code(s.create(prefix, [s.admin_value()], s.outsider), 400)
     code(s.create(prefix, [s.admin_value(), Value(1, "DESC", "made by a client")]), 1)
     values = {value.index for value in s.found(prefix)}
     expect({1, 100} <= values, f"the record has values {values}")
@@ -109,7 +109,7 @@ def the_record_of_a_prefix_is_created_once_it_is_homed(s):
 @situation("admin")
 def homing_what_is_no_prefix_handle_gives_102(s):
     # Who may not home anything may be told that first.
-    code(s.run(wire.HOME, wire.octets(f"{s.prefix}/x"), s.stranger), 102, 400)
+    code(s.run(wire.HOME, wire.octets(f"{s.prefix}/x"), s.outsider), 102, 400)
 
 
 @situation("admin")
@@ -124,4 +124,4 @@ def derived_prefixes_are_listed_in_either_way(s):
             names = [n.decode().upper() for r in replies for n in wire.read_names(r.after_digest()[2])]
             expect(derived.upper() in names, f"{derived} is not among {names[:5]}")
             expect(f"0.NA/{s.prefix}".upper() not in names, "the prefix itself is listed")
-            code(s.run_all(opcode, wire.octets(handle), s.stranger)[0], 400)
+            code(s.run_all(opcode, wire.octets(handle), s.outsider)[0], 400)

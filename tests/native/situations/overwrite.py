@@ -102,7 +102,7 @@ def overwriting_by_who_may_delete_but_not_create_gives_400(s):
 
 @situation("admin")
 def overwriting_by_who_may_create_but_has_no_rights_over_the_record_gives_400(s):
-    handle = s.record(URL, s.admin_value(100, s.stranger), bare=True)
+    handle = s.record(URL, s.admin_value(100, s.outsider), bare=True)
     code(s.create(handle, [Value(9, "NEW", "")], flags=OVER), 400)
     expect(1 in s.indexes(handle), "the record was replaced")
 
@@ -111,15 +111,15 @@ def overwriting_by_who_may_create_but_has_no_rights_over_the_record_gives_400(s)
 def overwriting_with_the_same_values_changes_nothing(s):
     handle = s.record(URL)
     before = s.found(handle)
-    # Nothing is needed for nothing; a careful server refuses a stranger all the same.
-    code(s.create(handle, [URL, s.admin_value()], s.stranger, flags=OVER), 1, 400)
+    # Nothing is needed for nothing; a careful server refuses an outsider all the same.
+    code(s.create(handle, [URL, s.admin_value()], s.outsider, flags=OVER), 1, 400)
     equal("values", sorted(before, key=lambda v: v.index), sorted(s.found(handle), key=lambda v: v.index))
 
 
 @situation("admin")
-def overwriting_by_a_stranger_gives_400(s):
+def overwriting_by_an_outsider_gives_400(s):
     handle = s.record(URL)
-    code(s.create(handle, [Value(1, "URL", "two"), s.admin_value()], s.stranger, flags=OVER), 400)
+    code(s.create(handle, [Value(1, "URL", "two"), s.admin_value()], s.outsider, flags=OVER), 400)
 
 
 @situation("admin")
@@ -172,6 +172,6 @@ def what_changes_nothing_is_done_by_those_who_may(s):
         code(s.add(handle, [URL], user, flags=wire.USUAL | OWE), 1)
         values = s.found(handle)
         code(s.create(handle, values, user, flags=wire.USUAL | OWE), 1)
-    code(s.modify(handle, [URL], s.stranger), 400)
+    code(s.modify(handle, [URL], s.outsider), 400)
     wrong = Identity(user.handle, user.index, secret=b"wrong")
     code(s.modify(handle, [URL], wrong), 403)

@@ -58,9 +58,9 @@ def replication_needs_someone_who_is_known(s):
 
 
 @situation("admin", "replication")
-def replication_by_a_stranger_gives_400(s):
-    code(s.run(DUMP, dump_body(), s.stranger), 400)
-    code(s.run(RETRIEVE, retrieve_body(), s.stranger), 400)
+def replication_by_an_outsider_gives_400(s):
+    code(s.run(DUMP, dump_body(), s.outsider), 400)
+    code(s.run(RETRIEVE, retrieve_body(), s.outsider), 400)
 
 
 @situation("admin", "replication", "udp")
@@ -93,7 +93,7 @@ def the_number_of_the_next_transaction_is_not_told(s):
 @situation("admin")
 def a_backup_is_made_by_administrators_alone(s):
     code(s.ask(replication.BACKUP, wire.octets("/")), 402)
-    code(s.run(replication.BACKUP, wire.octets("/"), s.stranger), 400)
+    code(s.run(replication.BACKUP, wire.octets("/"), s.outsider), 400)
     if code(s.run(replication.BACKUP, wire.octets("/")), 1, 400).response == 1:
         expect(s.run(replication.BACKUP, wire.octets("/")).body == b"", "the reply is not empty")
 

@@ -197,9 +197,9 @@ def all_values_without_public_only_include_the_restricted_ones(s):
 
 
 @situation("admin")
-def a_restricted_value_is_refused_to_a_stranger_with_400(s):
+def a_restricted_value_is_refused_to_an_outsider_with_400(s):
     handle = s.record(URL, RESTRICTED)
-    code(s.run(wire.RESOLUTION, wire.resolution(handle, [2]), s.stranger, flags=OPEN), 400)
+    code(s.run(wire.RESOLUTION, wire.resolution(handle, [2]), s.outsider, flags=OPEN), 400)
 
 
 @situation("admin")
@@ -255,7 +255,7 @@ def the_status_handle_is_for_administrators_of_the_server(s):
     body, flags = wire.resolution("0.SITE/status"), wire.USUAL & ~PO
     if code(s.ask(wire.RESOLUTION, body, flags=flags), 100, 301, 402).response != 402:
         raise Skipped("the subject has no status handle")
-    code(s.run(wire.RESOLUTION, body, s.stranger, flags=flags), 400)
+    code(s.run(wire.RESOLUTION, body, s.outsider, flags=flags), 400)
     reply = s.run(wire.RESOLUTION, body, flags=flags)
     if code(reply, 1, 400).response == 1:
         status = {value.index: value for value in s.values(reply, "0.SITE/status")}[1]

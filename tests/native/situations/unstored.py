@@ -1,4 +1,4 @@
-"""Handles that are not stored: made by templates (§6.9), or kept elsewhere (§8.6)."""
+"""Handles that are not stored: computed by templates (§6.9), or on other servers (§8.6)."""
 
 import wire
 from harness import Skipped, code, equal, expect, situation

@@ -10,8 +10,8 @@ use handfast_id::{Standard, recognise};
 
 struct NoMemory;
 
-// Safety: a null pointer is how an allocator says that there is no memory. `GlobalAlloc` is an unsafe
-// trait; there is no other way to have an allocator.
+// Safety: an allocator returns a null pointer if there is no memory. `GlobalAlloc` is an unsafe
+// trait, and an allocator must implement it.
 unsafe impl GlobalAlloc for NoMemory {
     unsafe fn alloc(&self, _: Layout) -> *mut u8 {
         core::ptr::null_mut()

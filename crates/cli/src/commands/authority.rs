@@ -3,16 +3,15 @@
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand, ValueEnum};
-use handfast_id::CaseRule;
-use handfast_registry::{
-    Authority, AuthorityAction, AuthorityChange, AuthorityPath, NewAuthority, Persistence,
-    Principal, Registry, RegistryError, Role, json,
-};
+use handfast_api as api;
+use handfast_registry::{Principal, Role};
+use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
+use crate::commands::job::text;
 use crate::exit::Answer;
-use crate::folder::Data;
+use crate::remote::client::{Client, Problem, encode, unreadable};
 use crate::terminal::output::Output;
 
 /// Prefixes and naming authorities
@@ -20,11 +19,11 @@ use crate::terminal::output::Output;
 /// AUTHORITY is a prefix (20.500), 0.NA/PREFIX, urn:NID (the root of a namespace), urn:NID:PATH,
 /// info:NAMESPACE or ark:NAAN. WHO is an account or INDEX:HANDLE.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum AuthorityCommand {
     /// Create an authority
     Create {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         #[command(flatten)]
         about: About,
         #[command(flatten)]
@@ -38,12 +37,12 @@ pub(crate) enum Command {
     /// Show an authority: policy and grants
     Show {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
     },
     /// Ask for an authority, which a lead of its parent approves
     Request {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         #[command(flatten)]
         about: About,
         #[command(flatten)]
@@ -52,20 +51,20 @@ pub(crate) enum Command {
         #[arg(long, requires = "who")]
         create: bool,
     },
-    /// Approve a request: whoever asked becomes its admin
+    /// Approve a request: the account that asked becomes its admin
     Approve {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
     },
     /// Decline a request, or take your own back
     Decline {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
     },
     /// Grant a role on an authority and everything below it
     Grant {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         /// To whom: an account, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
@@ -79,7 +78,7 @@ pub(crate) enum Command {
     /// Take a role away
     Revoke {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         /// From whom
         #[arg(long = "from", alias = "to", value_name = "WHO", value_parser = Principal::parse)]
         from: Principal,
@@ -90,7 +89,7 @@ pub(crate) enum Command {
     /// Change title, contact or policy
     Policy {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         #[command(flatten)]
         about: About,
         #[command(flatten)]
@@ -99,7 +98,7 @@ pub(crate) enum Command {
     /// Hand an authority to someone, who becomes its only admin
     Transfer {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         /// To whom: an account, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
@@ -110,7 +109,7 @@ pub(crate) enum Command {
     /// Retire an authority and those below it: their names keep resolving, nothing new is named
     Retire {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         /// Let the authorities below it go on naming
         #[arg(long)]
         keep_children: bool,
@@ -119,14 +118,14 @@ pub(crate) enum Command {
 
 /// Which authority, and who asks.
 #[derive(Args)]
-pub(crate) struct On {
+pub(crate) struct AuthorityTarget {
     /// The authority
-    pub(crate) authority: String,
+    authority: String,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
     #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
     who: Option<Principal>,
     #[command(flatten)]
-    pub(crate) output: Output,
+    output: Output,
 }
 
 /// What people read of an authority.
@@ -134,13 +133,13 @@ pub(crate) struct On {
 pub(crate) struct About {
     /// A title for the public register
     #[arg(long)]
-    pub(crate) title: Option<String>,
+    title: Option<String>,
     /// What its names mean
     #[arg(long)]
-    pub(crate) meaning: Option<String>,
-    /// How to reach whoever runs it
+    meaning: Option<String>,
+    /// How to reach the people who run it
     #[arg(long)]
-    pub(crate) contact: Option<String>,
+    contact: Option<String>,
 }
 
 /// How names are given.
@@ -184,109 +183,174 @@ enum CaseOption {
     Sensitive,
 }
 
-impl Command {
-    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+impl AuthorityCommand {
+    pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
         match self {
-            Self::Create { on, about, policy } => on.change(data, "created", |registry, who| {
-                let new = new_authority(about, policy);
-                let (_, declined) = registry.create_authority_over(who, &on.authority, new)?;
+            Self::List { output } => list(&client, *output),
+            Self::Create { on, about, policy } => {
+                let body = described(about, policy, Some((&on.authority, false)));
+                let client = on.client(client);
+                let said = client.ask("POST", "/authorities", Some(&body));
+                let declined = said.as_ref().ok();
+                let declined = declined.and_then(|said| said.get("declined-request-of")?.as_str());
                 if let Some(by) = declined {
-                    on.output.note(&declined_request(&by.to_string()));
+                    on.output.note(&format!(
+                        "the request of {by} for it is declined: \
+                         grant them a role if they are to have one"
+                    ));
                 }
-                Ok(())
-            }),
-            Self::List { output } => output.print(
-                data.open().and_then(|registry| {
-                    let authorities = registry.authorities_and_requests()?;
-                    Ok((registry, authorities))
-                }),
-                |(registry, authorities)| {
-                    let rules = registry.rules();
-                    let all = authorities.iter();
-                    all.map(|authority| json::authority(authority, &rules))
-                        .collect::<Json>()
-                },
-                |(_, authorities), out| {
-                    authorities.iter().try_for_each(|authority| {
-                        let status = authority.status.as_str();
-                        writeln!(
-                            out,
-                            "{:<32}  {status:<9}  {}",
-                            authority.path,
-                            Safe(&authority.title)
-                        )
-                    })
-                },
-            ),
-            Self::Show { on } => on.output.print(
-                data.open().and_then(|registry| {
-                    let authority = registry.authority(&on.who(), &on.authority)?;
-                    Ok((registry, authority))
-                }),
-                |(registry, authority)| json::authority(authority, &registry.rules()),
-                |(registry, authority), out| {
-                    let case = authority.case_rule(&registry.rules());
-                    for_people(authority, case, out)
-                },
-            ),
+                on.tell(said.map(without_declined_request), "created")
+            }
             Self::Request {
                 on,
                 about,
                 policy,
                 create,
-            } => on.change(data, "requested", |registry, who| {
-                if *create {
-                    create_missing_account(registry, who)?;
+            } => {
+                if *create && let Err(problem) = on.create_missing_account(&client) {
+                    return problem.tell(on.output);
                 }
-                let new = new_authority(about, policy);
-                registry
-                    .request_authority(who, &on.authority, new)
-                    .map(|_| ())
-            }),
-            Self::Approve { on } => on.change(data, "approved", |registry, who| {
-                registry.approve_authority(who, &on.authority)
-            }),
-            Self::Decline { on } => on.change(data, "declined", |registry, who| {
-                registry.decline_authority(who, &on.authority)
-            }),
+                let body = described(about, policy, Some((&on.authority, true)));
+                let said = on.client(client).ask("POST", "/authorities", Some(&body));
+                on.tell(said, "requested")
+            }
+            Self::Show { on } => {
+                let said = on.ask(client, "GET", "", None).and_then(|said| {
+                    let authority = api::Authority::deserialize(&said);
+                    Ok((authority.map_err(|_| unreadable())?, said))
+                });
+                on.output.show_as(
+                    said,
+                    |(_, said)| said.clone(),
+                    |(authority, _), out| for_people(authority, out),
+                )
+            }
+            Self::Approve { on } => on.act(client, "POST", "/approve", None, "approved"),
+            Self::Decline { on } => {
+                // Once it is declined nothing says how it is written.
+                let client = on.client(client);
+                let path = format!("/authorities/{}", encode(&on.authority));
+                let shown = client.ask("GET", &path, None).ok();
+                let written = shown
+                    .as_ref()
+                    .and_then(|shown| shown.get("authority")?.as_str());
+                let gone = json!({
+                    "authority": written.unwrap_or(&on.authority),
+                    "status": "declined",
+                });
+                let said = client.ask("POST", &format!("{path}/decline"), None);
+                on.tell(said.map(|_| gone), "declined")
+            }
+            Self::Retire { on, keep_children } => {
+                let rest = if *keep_children {
+                    "/retire?keep-children=true"
+                } else {
+                    "/retire"
+                };
+                on.act(client, "POST", rest, None, "retired")
+            }
+            Self::Policy { on, about, policy } => {
+                let body = described(about, policy, None);
+                on.act(client, "PATCH", "", Some(&body), "changed")
+            }
+            Self::Transfer { on, to, create } => {
+                let body = json!({"to": to.to_string(), "create": create});
+                on.act(client, "POST", "/transfer", Some(&body), "transferred")
+            }
             Self::Grant {
                 on,
                 to,
                 role,
                 create,
-            } => on.change(data, "granted", |registry, who| {
-                let grant = AuthorityAction::Grant {
-                    to: to.clone(),
-                    role: *role,
-                    creates_account: *create,
-                };
-                registry.act_on_authority(who, &on.authority, None, grant)
-            }),
-            Self::Revoke { on, from, role } => on.change(data, "revoked", |registry, who| {
-                registry.revoke(who, &on.authority, from, *role)
-            }),
-            Self::Policy { on, about, policy } => on.change(data, "changed", |registry, who| {
-                registry.change_authority(who, &on.authority, change(about, policy))
-            }),
-            Self::Transfer { on, to, create } => on.change(data, "transferred", |registry, who| {
-                let transfer = AuthorityAction::Transfer {
-                    to: to.clone(),
-                    creates_account: *create,
-                };
-                registry.act_on_authority(who, &on.authority, None, transfer)
-            }),
-            Self::Retire { on, keep_children } => on.change(data, "retired", |registry, who| {
-                let keep_children = *keep_children;
-                let action = AuthorityAction::Retire { keep_children };
-                registry.act_on_authority(who, &on.authority, None, action)
-            }),
+            } => {
+                let rest = format!("/grants/{}", encode(&to.to_string()));
+                let body = json!({"role": role.as_str(), "create": create});
+                on.act(client, "PUT", &rest, Some(&body), "granted")
+            }
+            Self::Revoke { on, from, role } => {
+                let only = role.map(|role| format!("?role={}", role.as_str()));
+                let only = only.unwrap_or_default();
+                let rest = format!("/grants/{}{only}", encode(&from.to_string()));
+                on.act(client, "DELETE", &rest, None, "revoked")
+            }
         }
     }
 }
 
+impl AuthorityTarget {
+    fn client(&self, client: Client) -> Client {
+        client.acting_as(self.who.as_ref())
+    }
+
+    /// Creates the account that asks, as the operator, who runs this command.
+    fn create_missing_account(&self, client: &Client) -> Result<(), Problem> {
+        let Some(Principal::Account(name)) = self.who.as_ref().filter(|_| !client.is_remote())
+        else {
+            return Ok(());
+        };
+        match client.ask("POST", "/accounts", Some(&json!({ "account": name }))) {
+            Err(problem) if !problem.has_code("account-exists") => Err(problem),
+            _ => Ok(()),
+        }
+    }
+
+    fn ask(
+        &self,
+        client: Client,
+        method: &str,
+        rest: &str,
+        body: Option<&Json>,
+    ) -> Result<Json, Problem> {
+        let path = format!("/authorities/{}{rest}", encode(&self.authority));
+        self.client(client).ask(method, &path, body)
+    }
+
+    /// Changes an authority and says what was done, with how it is now in JSON.
+    fn act(
+        &self,
+        client: Client,
+        method: &str,
+        rest: &str,
+        body: Option<&Json>,
+        done: &str,
+    ) -> anyhow::Result<Answer> {
+        self.tell(self.ask(client, method, rest, body), done)
+    }
+
+    fn tell(&self, said: Result<Json, Problem>, done: &str) -> anyhow::Result<Answer> {
+        self.output.show(said, |said, out| {
+            writeln!(out, "{done} {}", text(said, "authority"))
+        })
+    }
+}
+
+fn list(client: &Client, output: Output) -> anyhow::Result<Answer> {
+    let all = client.pages("/authorities", "authorities");
+    output.show_as(
+        all,
+        |all| Json::Array(all.clone()),
+        |all, out| {
+            all.iter().try_for_each(|authority| {
+                let (path, status) = (text(authority, "authority"), text(authority, "status"));
+                let title = text(authority, "title");
+                writeln!(out, "{path:<32}  {status:<9}  {}", Safe(title))
+            })
+        },
+    )
+}
+
+/// An authority that was created is printed as any other; the request that made way for it is a
+/// note.
+fn without_declined_request(mut said: Json) -> Json {
+    if let Json::Object(said) = &mut said {
+        said.remove("declined-request-of");
+    }
+    said
+}
+
 impl PolicyOptions {
     /// What is said of it, as in JSON.
-    pub(crate) fn as_json(&self) -> Map<String, Json> {
+    fn as_json(&self) -> Map<String, Json> {
         let word = |is_first: bool, words: [&'static str; 2]| {
             let [first, second] = words;
             Json::from(if is_first { first } else { second })
@@ -321,113 +385,33 @@ impl PolicyOptions {
     }
 }
 
-impl On {
-    /// Whether it is said who asks.
-    pub(crate) fn is_someone(&self) -> bool {
-        self.who.is_some()
+/// What is said of an authority, as the API takes it.
+fn described(about: &About, policy: &PolicyOptions, new: Option<(&str, bool)>) -> Json {
+    let mut body = Map::new();
+    let texts = [
+        ("title", &about.title),
+        ("meaning", &about.meaning),
+        ("contact", &about.contact),
+    ];
+    for (name, text) in texts {
+        if let Some(text) = text {
+            body.insert(name.into(), text.as_str().into());
+        }
     }
-
-    fn who(&self) -> Principal {
-        self.who.clone().unwrap_or(Principal::Operator)
+    let policy = policy.as_json();
+    if !policy.is_empty() {
+        body.insert("policy".into(), policy.into());
     }
-
-    /// Changes an authority and says what was done, with how it is now in JSON.
-    fn change(
-        &self,
-        data: &Data,
-        done: &str,
-        change: impl FnOnce(&Registry, &Principal) -> Result<(), RegistryError>,
-    ) -> anyhow::Result<Answer> {
-        let who = self.who();
-        let outcome = data.open().and_then(|registry| {
-            // The authority that is acted on may be written otherwise than it is named.
-            let path = AuthorityPath::parse(&self.authority, &registry.rules())
-                .map_or_else(|_| self.authority.clone(), |path| path.to_string());
-            change(&registry, &who)?;
-            // One that was declined is not there any more.
-            let authority = registry.authority(&who, &self.authority).ok();
-            let path = authority
-                .as_ref()
-                .map_or(path, |authority| authority.path.to_string());
-            let said = authority.map(|authority| json::authority(&authority, &registry.rules()));
-            Ok((path, said))
-        });
-        self.output.print(
-            outcome,
-            |(path, said)| {
-                let gone = || json!({"authority": path, "status": "declined"});
-                said.clone().unwrap_or_else(gone)
-            },
-            |(path, _), out| writeln!(out, "{done} {path}"),
-        )
+    if let Some((authority, is_request)) = new {
+        body.insert("authority".into(), authority.into());
+        body.insert("request".into(), is_request.into());
     }
+    Json::Object(body)
 }
 
-/// Creates the account that asks, as the operator, who runs this command.
-fn create_missing_account(registry: &Registry, who: &Principal) -> Result<(), RegistryError> {
-    let Principal::Account(name) = who else {
-        return Ok(());
-    };
-    match registry.create_account(&Principal::Operator, name, "") {
-        Err(RegistryError::Policy {
-            code: "account-exists",
-            ..
-        }) => Ok(()),
-        created => created,
-    }
-}
-
-/// What is said when an authority was created for which somebody had asked.
-pub(crate) fn declined_request(by: &str) -> String {
-    format!("the request of {by} for it is declined: grant them a role if they are to have one")
-}
-
-fn new_authority(about: &About, policy: &PolicyOptions) -> NewAuthority {
-    NewAuthority {
-        title: about.title.clone().unwrap_or_default(),
-        meaning: about.meaning.clone().unwrap_or_default(),
-        contact: about.contact.clone().unwrap_or_default(),
-        change: AuthorityChange {
-            title: None,
-            meaning: None,
-            contact: None,
-            ..change(about, policy)
-        },
-    }
-}
-
-fn change(about: &About, policy: &PolicyOptions) -> AuthorityChange {
-    AuthorityChange {
-        title: about.title.clone(),
-        meaning: about.meaning.clone(),
-        contact: about.contact.clone(),
-        case_sensitive: policy
-            .case
-            .map(|case| matches!(case, CaseOption::Sensitive)),
-        persistence: policy.persistence.map(|persistence| match persistence {
-            PersistenceOption::Erasable => Persistence::Erasable,
-            PersistenceOption::Permanent => Persistence::Permanent,
-        }),
-        cordra: policy
-            .profile
-            .map(|profile| matches!(profile, ProfileOption::Cordra)),
-        pattern: policy
-            .pattern
-            .clone()
-            .map(|pattern| Some(pattern).filter(|text| !text.is_empty())),
-        approval: policy.approval,
-        default_ttl: policy.ttl,
-        expects: None,
-    }
-}
-
-pub(crate) fn for_people(
-    authority: &Authority,
-    case: CaseRule,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn for_people(authority: &api::Authority, out: &mut dyn Write) -> io::Result<()> {
     let policy = &authority.policy;
-    writeln!(out, "{}", authority.path)?;
+    writeln!(out, "{}", authority.authority)?;
     for (label, text) in [
         ("title", &authority.title),
         ("meaning", &authority.meaning),
@@ -437,27 +421,22 @@ pub(crate) fn for_people(
             writeln!(out, "  {label:<12}  {}", Safe(text))?;
         }
     }
-    writeln!(out, "  {:<12}  {}", "status", authority.status.as_str())?;
+    writeln!(out, "  {:<12}  {}", "status", authority.status)?;
     if let Some(parent) = &authority.parent {
         writeln!(out, "  {:<12}  {parent}", "parent")?;
     }
-    writeln!(
-        out,
-        "  {:<12}  {}",
-        "persistence",
-        policy.persistence.as_str()
-    )?;
+    writeln!(out, "  {:<12}  {}", "persistence", policy.persistence)?;
     writeln!(
         out,
         "  {:<12}  {}",
         "case",
-        if case == CaseRule::Sensitive {
+        if policy.case == api::CaseRule::Sensitive {
             "counts"
         } else {
             "does not count"
         }
     )?;
-    if policy.cordra {
+    if policy.profile == api::ShownProfile::Cordra {
         writeln!(out, "  {:<12}  CORDRA identifiers", "names")?;
     }
     if let Some(pattern) = &policy.pattern {

@@ -22,7 +22,8 @@ use crate::terminal::output::Output;
 /// Numbers in names begin with 0 and have leading zeros: with --names 100 --digits 3, 000 to 099.
 #[derive(Args)]
 pub(crate) struct Bench {
-    /// The server; without it, the door of this machine that is asked so: 127.0.0.1:8000 for the web, else 127.0.0.1:2641
+    /// The server; without it, the usual address of a server on this machine: 127.0.0.1:8000 for
+    /// the web, else 127.0.0.1:2641
     #[arg(long, value_name = "ADDRESS:PORT")]
     server: Option<SocketAddr>,
     /// How it is asked
@@ -43,7 +44,8 @@ pub(crate) struct Bench {
     /// How long, in seconds
     #[arg(long, default_value_t = 5)]
     seconds: u64,
-    /// How many requests a second at most, of all clients together; without it, as many as are answered
+    /// How many requests a second at most, of all clients together; without it, as many as are
+    /// answered
     #[arg(long, value_name = "REQUESTS")]
     rate: Option<NonZeroU32>,
     /// Ask for signed answers
@@ -68,7 +70,7 @@ enum Way {
 }
 
 impl Way {
-    fn usual_door(self) -> SocketAddr {
+    fn usual_address(self) -> SocketAddr {
         let port = match self {
             Self::Redirect | Self::Rest => 8_000,
             Self::Tcp | Self::TcpKept | Self::Udp => 2_641,
@@ -86,7 +88,7 @@ impl Bench {
         if u32::try_from(self.digits).is_ok_and(|digits| {
             10_u64
                 .checked_pow(digits)
-                .is_some_and(|most| most < self.names)
+                .is_some_and(|count| count < self.names)
         }) {
             let problem = "so many names need more --digits";
             return Ok(self.output.misused(problem));
@@ -138,7 +140,8 @@ impl Bench {
             .to_string()
         } else {
             format!(
-                "{answers} answers, {rate} a second; half within {p50} µs, 99 % within {p99} µs; {wrong} wrong, {lost} lost"
+                "{answers} answers, {rate} a second; half within {p50} µs, \
+                 99 % within {p99} µs; {wrong} wrong, {lost} lost"
             )
         };
         writeln!(io::stdout(), "{text}")?;
@@ -150,11 +153,11 @@ impl Bench {
     }
 
     fn group(&self, number: u64, clients: u64, threads: u64) -> Group {
-        let together = u32::try_from(clients * threads).unwrap_or(u32::MAX);
-        let seconds = |rate: NonZeroU32| f64::from(together) / f64::from(rate.get());
+        let all_clients = u32::try_from(clients * threads).unwrap_or(u32::MAX);
+        let seconds = |rate: NonZeroU32| f64::from(all_clients) / f64::from(rate.get());
         Group {
             pace: self.rate.map(|rate| Duration::from_secs_f64(seconds(rate))),
-            server: self.server.unwrap_or_else(|| self.way.usual_door()),
+            server: self.server.unwrap_or_else(|| self.way.usual_address()),
             way: self.way,
             name: self.name.clone(),
             names: self.names,
@@ -205,18 +208,18 @@ struct Group {
 }
 
 /// How a client is connected.
-enum Line {
+enum BenchConnection {
     Tcp(TcpStream),
     Udp(UdpSocket),
 }
 
 /// How long an answer is waited for.
-const PATIENCE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Group {
     /// Asks until it is over; how long each answer took, in microseconds.
     fn run(mut self, shared: &Shared) -> anyhow::Result<Vec<u64>> {
-        let mut lines: Vec<Option<Line>> = (0..self.clients).map(|_| None).collect();
+        let mut lines: Vec<Option<BenchConnection>> = (0..self.clients).map(|_| None).collect();
         // A server that is not there is said at once.
         if let Some(first) = lines.first_mut() {
             *first = Some(self.connect().context("cannot connect")?);
@@ -277,11 +280,11 @@ impl Group {
         true
     }
 
-    fn connect(&self) -> io::Result<Line> {
+    fn connect(&self) -> io::Result<BenchConnection> {
         if self.way != Way::Udp {
             let stream = TcpStream::connect(self.server)?;
-            stream.set_read_timeout(Some(PATIENCE))?;
-            return Ok(Line::Tcp(stream));
+            stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+            return Ok(BenchConnection::Tcp(stream));
         }
         let any = if self.server.is_ipv4() {
             "0.0.0.0:0"
@@ -290,8 +293,8 @@ impl Group {
         };
         let socket = UdpSocket::bind(any)?;
         socket.connect(self.server)?;
-        socket.set_read_timeout(Some(PATIENCE))?;
-        Ok(Line::Udp(socket))
+        socket.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+        Ok(BenchConnection::Udp(socket))
     }
 
     /// The next number.
@@ -339,7 +342,8 @@ impl Group {
 /// Where the name stands in a request: behind envelope, header and its length.
 const NAME_AT: usize = Envelope::LENGTH + Header::LENGTH + 4;
 
-/// A request, of which number and name are changed in place: what a generator costs, the server does not get.
+/// A request, of which number and name are changed in place: what a generator costs, the server
+/// does not get.
 struct Request {
     bytes: Vec<u8>,
     /// Where the number of the request stands, if it has one.
@@ -369,7 +373,7 @@ fn is_success(message: &[u8]) -> bool {
     message.get(24..28) == Some(&[0, 0, 0, 1])
 }
 
-impl Line {
+impl BenchConnection {
     fn ask(&self, request: &[u8]) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => {

@@ -16,8 +16,8 @@ pub(crate) fn fill(registry: &Registry) -> Result<(), RegistryError> {
     handles(registry)
 }
 
-/// The two CORDRA documents, whose identifiers and metadata identifiers stand on their first pages, and
-/// the example that both use.
+/// The two CORDRA documents, whose identifiers and metadata identifiers stand on their first pages,
+/// and the example that both use.
 fn cordra(registry: &Registry) -> Result<(), RegistryError> {
     for (prefix, title) in [
         ("2000.01", "CORDRA specifications"),

@@ -1,34 +1,32 @@
 //! `handfast import`: names from files.
 
 use std::fs::{File, Metadata};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
-use handfast_registry::{
-    Changes, Counts, Done, Format, Import as Options, Imported, Outcome, Principal, Report, json,
-};
-use serde_json::{Value as Json, json};
+use handfast_api::{ImportSummary, Outcome, OutcomeKind, ValueCounts};
+use handfast_registry::{Format, Principal};
+use serde::Deserialize;
+use serde_json::Value as Json;
 
 use crate::commands::import_input;
 use crate::commands::inspect_view::Shown as Safe;
+use crate::commands::job::progress_of;
 use crate::exit::Answer;
-use crate::files::Files;
-use crate::folder::Data;
 use crate::new_file::NewFile;
-use crate::remote::api::{Elsewhere, NO_AS, encode, unreadable};
+use crate::remote::client::{Client, encode, unreadable};
 use crate::remote::http_client::read_from;
-use crate::terminal::console;
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
 
 /// Take names from a file: NDJSON, CSV, handle batch files, JSON dumps of handle servers
 ///
-/// A line that is refused is reported with its number and leaves nothing; all others are done. An import
-/// that was cut short is gone on with by running it again. The data folder is made if it is not there.
+/// A line that is refused is reported with its number and leaves nothing; all others are done.
+/// Running an interrupted import again resumes it. The data folder is made if it is not there.
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Import {
@@ -47,10 +45,10 @@ pub(crate) struct Import {
     /// With --update, also remove the values that a line does not name
     #[arg(long, requires = "update")]
     replace: bool,
-    /// Take names that could not be registered here, because they exist elsewhere already
+    /// Take names that could not be registered here, because they exist at another server already
     #[arg(long)]
     migrate: bool,
-    /// Do not go on with an import of this file that was cut short: do all of it as if it were new
+    /// Do not resume an interrupted import of this file: do all of it as if it were new
     #[arg(long)]
     restart: bool,
     /// Say what would be done, and do nothing
@@ -83,26 +81,8 @@ impl FromStr for GivenFormat {
 }
 
 impl Import {
-    /// The files that it names, for a server that runs it.
-    pub(crate) fn files(&self) -> Result<Files, Answer> {
-        let input = self
-            .input()
-            .map_err(|problem| self.output.misused(&problem))?;
-        let files = Files::default().opened(&self.file, input);
-        Ok(files.write(self.outcome.as_deref(), 0o644))
-    }
-
-    /// What is imported. A server that does this for somebody is given it.
+    /// What is imported.
     fn input(&self) -> Result<File, String> {
-        if console::is_for_client() {
-            let is_standard = self.file.as_os_str() == "-";
-            let opened = if is_standard {
-                console::standard_input()
-            } else {
-                console::open(&self.file)
-            };
-            return opened.map_err(|error| format!("cannot read {}: {error}", self.file.display()));
-        }
         let is_same = |outcome: &PathBuf| match (outcome.canonicalize(), self.file.canonicalize()) {
             (Ok(outcome), Ok(file)) => outcome == file,
             _ => false,
@@ -113,60 +93,43 @@ impl Import {
         import_input::open(&self.file, self.format.map(|format| format.0))
     }
 
-    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let source = self.file.display().to_string();
+    /// Over the network the outcomes of lines come at the end.
+    pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
         let input = match self.input() {
             Ok(input) => input,
             Err(problem) => return Ok(self.output.misused(&problem)),
         };
-        let size = size_of(&input);
-        // What is only looked at must be there.
-        let opened = if self.dry_run {
-            data.open()
-        } else {
-            data.open_or_make(self.output, false)
-        };
-        let registry = match opened {
-            Ok(registry) => registry,
-            Err(refusal) => return Ok(self.output.refuse(&refusal)),
-        };
+        let mut client = client.acting_as(self.who.as_ref());
+        if !self.dry_run {
+            // What is only looked at must be there.
+            client = client.making_folder(self.output);
+        }
         let mut outcomes = match &self.outcome {
             Some(path) => Some(BufWriter::new(NewFile::create(path, 0o644)?)),
             None => None,
         };
-        let options = Options {
-            source,
-            format: self.format.map(|format| format.0),
-            authority: self.authority.clone(),
-            update: self.update,
-            replace: self.replace,
-            migrate: self.migrate,
-            restart: self.restart,
-            dry_run: self.dry_run,
-            tells_all: self.dry_run || self.outcome.is_some(),
-            size,
-        };
-        let who = self.who.clone().unwrap_or(Principal::Operator);
-        let progress = Progress::new(size);
+        let size = size_of(&input);
+        let progress = Arc::new(Progress::new(size));
+        let (sending, is_remote) = (Arc::clone(&progress), client.is_remote());
+        let body = read_from(Box::new(input), move |bytes| {
+            if is_remote {
+                sending.at(bytes, "bytes", bytes);
+            }
+        });
         let mut failed = None;
-        let imported = registry.import(
-            &who,
-            &options,
-            console::watched(Box::new(input)),
-            &mut |report| match report {
-                Report::Progress { bytes, counts } => {
-                    progress.at(bytes, "names", counts.total());
-                }
-                Report::Line(outcome) => {
-                    if let Some(file) = &mut outcomes
-                        && let Err(error) = writeln!(file, "{}", json::outcome(outcome))
-                    {
-                        failed = Some(error);
-                    }
-                    progress.suspend(|| self.tell(outcome));
-                }
-            },
-        );
+        let imported = client.upload(&self.path(&client, size), body, &mut |line| {
+            if let Some((bytes, names)) = progress_of(&line) {
+                return progress.at(bytes, "names", names);
+            }
+            if let Some(file) = &mut outcomes
+                && let Err(error) = writeln!(file, "{line}")
+            {
+                failed = Some(error);
+            }
+            if let Ok(outcome) = Outcome::deserialize(&line) {
+                progress.suspend(|| self.tell(&outcome));
+            }
+        });
         drop(progress);
         if let Some(file) = outcomes {
             file.into_inner()?.finish()?;
@@ -174,29 +137,33 @@ impl Import {
         if let Some(error) = failed {
             return Err(error).context("the outcome of all lines could not be written");
         }
+        let imported =
+            imported.and_then(|last| ImportSummary::deserialize(&last).map_err(|_| unreadable()));
         match imported {
-            Err(refusal) => Ok(self.output.refuse(&refusal)),
-            Ok(imported) => self.summary(&imported),
+            Err(problem) => problem.tell(self.output),
+            Ok(imported) => {
+                if imported.untold > 0 {
+                    let untold = imported.untold;
+                    let note = format!("the server does not tell of {untold} lines more");
+                    self.output.note(&note);
+                }
+                self.summary(&imported)
+            }
         }
     }
 
-    /// The same at a server elsewhere. What became of lines is told at the end.
-    pub(crate) fn run_elsewhere(&self, server: &Elsewhere) -> anyhow::Result<Answer> {
-        if self.who.is_some() {
-            return Ok(self.output.misused(NO_AS));
-        }
+    /// How it is asked for.
+    fn path(&self, client: &Client, size: Option<u64>) -> String {
         let source = self.file.display().to_string();
-        let input = match self.input() {
-            Ok(input) => input,
-            Err(problem) => return Ok(self.output.misused(&problem)),
-        };
-        let size = size_of(&input);
-        let mut query = format!("/import?source={}", encode(&source));
+        let mut path = format!("/import?source={}", encode(&source));
         if let Some(format) = self.format {
-            query = format!("{query}&format={}", format.0.as_str());
+            path = format!("{path}&format={}", format.0.as_str());
         }
         if let Some(authority) = &self.authority {
-            query = format!("{query}&authority={}", encode(authority));
+            path = format!("{path}&authority={}", encode(authority));
+        }
+        if let Some(size) = size.filter(|_| !client.is_remote()) {
+            path = format!("{path}&size={size}");
         }
         for (name, is_said) in [
             ("update", self.update),
@@ -207,98 +174,64 @@ impl Import {
             ("all", self.outcome.is_some()),
         ] {
             if is_said {
-                query = format!("{query}&{name}=true");
+                path = format!("{path}&{name}=true");
             }
         }
-        let progress = Arc::new(Progress::new(size));
-        let sending = Arc::clone(&progress);
-        let body = read_from(Box::new(input), move |bytes| {
-            sending.at(bytes, "bytes", bytes);
-        });
-        let told = server.upload(&query, body);
-        drop(progress);
-        let mut told = match told {
-            Ok(told) => told,
-            Err(problem) => return problem.tell(self.output),
-        };
-        let last = told.pop().unwrap_or_default();
-        let outcomes: Option<Vec<Outcome>> = told.iter().map(json::read_outcome).collect();
-        let (Some(outcomes), Some(imported)) = (outcomes, read_imported(&last)) else {
-            return Ok(self.output.refuse(&unreadable()));
-        };
-        if let Some(path) = &self.outcome {
-            let mut file = BufWriter::new(NewFile::create(path, 0o644)?);
-            for line in &told {
-                writeln!(file, "{line}")?;
-            }
-            file.into_inner()?.finish()?;
-        }
-        for outcome in &outcomes {
-            self.tell(outcome);
-        }
-        if let Some(untold @ 1..) = last.get("untold").and_then(Json::as_u64) {
-            let note = format!("the server does not tell of {untold} lines more");
-            self.output.note(&note);
-        }
-        self.summary(&imported)
+        path
     }
 
     /// Refused lines on standard error; in a dry run all of them on standard output.
     fn tell(&self, outcome: &Outcome) {
-        let is_refused = matches!(outcome.done, Done::Refused { .. });
+        let is_refused = outcome.outcome == OutcomeKind::Refused;
         if !is_refused && !self.dry_run {
             return;
         }
         let text = if self.output.is_json() {
-            json::outcome(outcome).to_string()
+            serde_json::to_string(outcome).unwrap_or_default()
         } else {
             for_people(outcome)
         };
         // If nobody is listening the work goes on.
         let _ = if self.dry_run {
-            writeln!(console::stdout(), "{text}")
+            writeln!(io::stdout(), "{text}")
         } else {
-            writeln!(console::stderr(), "{text}")
+            writeln!(io::stderr(), "{text}")
         };
     }
 
-    fn summary(&self, imported: &Imported) -> anyhow::Result<Answer> {
-        let counts = &imported.counts;
-        let is_all = counts.refused == 0;
+    fn summary(&self, imported: &ImportSummary) -> anyhow::Result<Answer> {
+        let is_all = imported.refused == 0;
         self.output.print(
             Ok(imported),
             |imported| {
-                json!({
-                    "format": imported.format.as_str(),
-                    "dry-run": self.dry_run,
-                    "job": imported.job,
-                    "resumed": imported.is_resumed,
-                    "created": counts.created,
-                    "changed": counts.changed,
-                    "unchanged": counts.unchanged,
-                    "refused": counts.refused,
-                    "values": json::value_counts(imported.values),
-                })
+                let mut said = serde_json::to_value(imported).unwrap_or_default();
+                if let Json::Object(said) = &mut said {
+                    said.remove("untold");
+                }
+                said
             },
             |imported, out| {
-                if imported.is_resumed {
+                if imported.resumed {
                     writeln!(out, "went on with job {}", imported.job.unwrap_or_default())?;
                 }
                 let would = if self.dry_run { "would be " } else { "" };
-                let values = match imported.values {
-                    values if values.total() == 0 => String::new(),
-                    values => format!(
-                        " (values: {} added, {} changed, {} removed)",
-                        values.added, values.changed, values.removed
-                    ),
+                let values = if imported.values == ValueCounts::default() {
+                    String::new()
+                } else {
+                    let ValueCounts {
+                        added,
+                        changed,
+                        removed,
+                    } = imported.values;
+                    format!(" (values: {added} added, {changed} changed, {removed} removed)")
                 };
                 writeln!(
                     out,
                     "{would}created {}, changed {}{values}, unchanged {}, refused {}",
-                    counts.created, counts.changed, counts.unchanged, counts.refused
+                    imported.created, imported.changed, imported.unchanged, imported.refused
                 )?;
                 match imported.job {
-                    Some(job) if counts.changed > 0 => {
+                    Some(job) if imported.changed > 0 => {
                         writeln!(out, "undo the changes with `handfast job undo {job}`")
                     }
                     _ => Ok(()),
@@ -315,53 +248,30 @@ fn size_of(input: &File) -> Option<u64> {
     about.map(|about| about.len())
 }
 
-fn read_imported(said: &Json) -> Option<Imported> {
-    let number = |name: &str| said.get(name)?.as_u64();
-    let format = said.get("format")?.as_str()?;
-    Some(Imported {
-        counts: Counts {
-            created: number("created")?,
-            changed: number("changed")?,
-            unchanged: number("unchanged")?,
-            refused: number("refused")?,
-        },
-        values: json::read_value_counts(said),
-        job: number("job"),
-        is_resumed: said.get("resumed")?.as_bool()?,
-        format: format.parse::<GivenFormat>().ok()?.0,
-    })
-}
-
 pub(crate) fn for_people(outcome: &Outcome) -> String {
     let id = outcome.id.as_deref().unwrap_or_default();
-    let place = match outcome.line {
-        0 => String::new(),
-        line => format!("line {line}: "),
-    };
-    match &outcome.done {
-        Done::Refused { code, reason } => {
-            let id = if id.is_empty() || reason.starts_with(id) {
-                String::new()
-            } else {
-                format!("{}: ", Safe(id))
-            };
-            format!("{place}{id}{} [{code}]", Safe(reason))
-        }
-        done => {
-            let mut text = format!("{place}{} {}", done.as_str(), Safe(id));
-            for line in changed_lines(&outcome.changes) {
-                text.push_str("\n    ");
-                text.push_str(&line);
-            }
-            text
-        }
+    let place = outcome.line.map(|line| format!("line {line}: "));
+    let place = place.unwrap_or_default();
+    if let (Some(code), Some(reason)) = (&outcome.code, &outcome.reason) {
+        let id = if id.is_empty() || reason.starts_with(id) {
+            String::new()
+        } else {
+            format!("{}: ", Safe(id))
+        };
+        return format!("{place}{id}{} [{code}]", Safe(reason));
     }
+    let mut text = format!("{place}{} {}", outcome.outcome, Safe(id));
+    for line in changed_lines(outcome) {
+        text.push_str("\n    ");
+        text.push_str(&line);
+    }
+    text
 }
 
 /// What became of the values of a name, as its history shows it: before and after, a line each.
-fn changed_lines(changes: &Changes) -> Vec<String> {
+fn changed_lines(outcome: &Outcome) -> Vec<String> {
     let mut lines = Vec::new();
-    for change in &changes.listed {
+    for change in &outcome.changes {
         for (mark, side) in [('-', &change.before), ('+', &change.after)] {
             if let Some(text) = side {
                 let (index, value_type) = (change.index, Safe(&change.value_type));
@@ -369,12 +279,14 @@ fn changed_lines(changes: &Changes) -> Vec<String> {
             }
         }
     }
-    if changes.unlisted() > 0 {
-        lines.push(format!("… {} values more", changes.unlisted()));
+    let counts = outcome.values.unwrap_or_default();
+    let listed = u64::try_from(outcome.changes.len()).unwrap_or(u64::MAX);
+    let all = counts.added + counts.changed + counts.removed;
+    if all > listed {
+        lines.push(format!("… {} values more", all - listed));
     }
-    if let Some((before, after)) = changes.state {
-        let (before, after) = (before.as_str(), after.as_str());
-        lines.push(format!("{before} becomes {after}"));
+    if let Some(state) = &outcome.state {
+        lines.push(format!("{} becomes {}", state.before, state.after));
     }
     lines
 }

@@ -1,7 +1,8 @@
-//! What is imported, opened on the machine of whoever imports it.
+//! The input of an import, opened on the machine of the user who imports it.
 //!
-//! A handle batch file may name files in which values are. They are read here, by the process and in the working folder of
-//! whoever runs the command, and their bytes are put into the batch: neither the registry nor a server opens them.
+//! A handle batch file may name files in which values are. They are read here, by the process and
+//! in the working folder of the user who runs the command, and their bytes are put into the batch:
+//! neither the registry nor a server opens them.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -21,8 +22,8 @@ const BEGINNING: u64 = 1 << 20;
 /// How many files that cannot be read are named.
 const MAX_PROBLEMS: usize = 20;
 
-/// Opens what is imported; `-` is standard input. A batch comes without the names of files. Says what is wrong, if
-/// something is.
+/// Opens what is imported; `-` is standard input. A batch comes without the names of files. Says
+/// what is wrong, if something is.
 pub(crate) fn open(path: &Path, format: Option<Format>) -> Result<File, String> {
     let name = path.display().to_string();
     let unreadable = |error: io::Error| format!("cannot read {name}: {error}");
@@ -106,9 +107,7 @@ fn without_files(batch: impl Read, name: &str) -> Result<File, String> {
 /// The bytes of a value that is in a file.
 fn read(value: FileValue<'_>) -> Result<Vec<u8>, String> {
     let path = value.path;
-    let file = files::open_regular(Path::new(path));
-    let file = file.map_err(|error| format!("cannot read {path}: {error}"))?;
-    let bytes = files::read_value(file, path)?;
+    let bytes = files::read_value(path)?;
     // A site may be described in JSON.
     let is_site = type_matches(value.value_type, "HS_SITE");
     let site = is_site.then(|| read_site(&bytes)).flatten();
@@ -120,7 +119,7 @@ fn relayed(beginning: Vec<u8>, mut rest: File) -> io::Result<File> {
     let (reader, mut writer) = io::pipe()?;
     let relay = thread::Builder::new().name("handfast-relay".into());
     relay.spawn(move || {
-        // Whoever reads has seen enough, or the input fails: then it ends here.
+        // The reader has seen enough, or the input fails: then it ends here.
         let copied = writer
             .write_all(&beginning)
             .and_then(|()| io::copy(&mut rest, &mut writer));

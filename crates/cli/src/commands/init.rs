@@ -1,4 +1,5 @@
-//! `handfast init`: a data folder with the identity of a server, and what a prefix registrar needs of it.
+//! `handfast init`: a data folder with the identity of a server, and what a prefix registrar needs
+//! of it.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -18,8 +19,8 @@ use crate::terminal::output::Output;
 
 /// Make a data folder
 ///
-/// It gets the keys of a server, a key pair of its administrator, and a registration bundle: what is sent to the
-/// registrar from whom one gets a prefix.
+/// It gets the keys of a server, a key pair of its administrator, and a registration bundle: what
+/// is sent to the registrar from whom one gets a prefix.
 #[derive(Args)]
 pub(crate) struct Init {
     /// Fill it with the examples of the documents that describe these identifiers
@@ -28,8 +29,8 @@ pub(crate) struct Init {
     /// Write only the registration bundle, of a folder that is there
     #[arg(long, conflicts_with_all = ["native", "web", "from_handle_server"])]
     bundle: bool,
-    /// Take over the identity of a handle server: keys, site record, prefixes and administrators. A passphrase is
-    /// asked for, or read from `HANDFAST_PASSPHRASE`
+    /// Take over the identity of a handle server: keys, site record, prefixes and administrators. A
+    /// passphrase is asked for, or read from `HANDFAST_PASSPHRASE`
     #[arg(
         long,
         value_name = "DIR",
@@ -73,34 +74,34 @@ impl Init {
         if [self.native, self.web]
             .iter()
             .flatten()
-            .any(|door| door.port() == 0)
+            .any(|address| address.port() == 0)
         {
             let problem = "a server that others are to find has a port that stays the same";
             return Ok(self.output.misused(problem));
         }
         let configured = data.folder.join(config::FILE);
-        let has_doors = self.native.is_some() || self.web.is_some();
-        if has_doors && configured.exists() {
+        let has_addresses = self.native.is_some() || self.web.is_some();
+        if has_addresses && configured.exists() {
             let problem = format!(
                 "{} is there: say where to listen in it",
                 configured.display()
             );
             return Ok(self.output.misused(&problem));
         }
-        let doors = match config::doors(&data.folder) {
-            Ok(doors) => Addresses {
-                native: self.native.unwrap_or(doors.native),
-                web: self.web.unwrap_or(doors.web),
+        let addresses = match config::doors(&data.folder) {
+            Ok(addresses) => Addresses {
+                native: self.native.unwrap_or(addresses.native),
+                web: self.web.unwrap_or(addresses.web),
             },
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
         if self.bundle {
-            return self.renew(&data.folder, doors);
+            return self.renew(&data.folder, addresses);
         }
-        self.make(&data.folder, doors)
+        self.make(&data.folder, addresses)
     }
 
-    fn make(&self, folder: &Path, doors: Addresses) -> anyhow::Result<Answer> {
+    fn make(&self, folder: &Path, addresses: Addresses) -> anyhow::Result<Answer> {
         let outcome = make(folder).and_then(|registry| {
             if self.demo {
                 demo::fill(&registry)?;
@@ -117,7 +118,7 @@ impl Init {
             config.web.listen = self.web;
             config::write(folder, &config)?;
         }
-        let ready = self.ready(folder, doors)?;
+        let ready = self.ready(folder, addresses)?;
         self.output.print(
             Ok(()),
             |()| {
@@ -146,13 +147,13 @@ impl Init {
         )
     }
 
-    fn renew(&self, folder: &Path, doors: Addresses) -> anyhow::Result<Answer> {
+    fn renew(&self, folder: &Path, addresses: Addresses) -> anyhow::Result<Answer> {
         if !folder.join("data.mdb").exists() {
             let folder = folder.to_path_buf();
             let refusal = RegistryError::Store(StoreError::NoStore { folder });
             return Ok(self.output.refuse(&refusal));
         }
-        let ready = self.ready(folder, doors)?;
+        let ready = self.ready(folder, addresses)?;
         self.output.print(
             Ok(()),
             |()| ready.as_json(folder),
@@ -165,8 +166,8 @@ impl Init {
     }
 
     /// The identity of a folder, and the bundle that says who it is.
-    fn ready(&self, folder: &Path, doors: Addresses) -> anyhow::Result<Ready> {
-        let mut identity = Identity::open_or_make(folder, doors)?;
+    fn ready(&self, folder: &Path, addresses: Addresses) -> anyhow::Result<Ready> {
+        let mut identity = Identity::open_or_make(folder, addresses)?;
         let note = SiteNote {
             address: self.public_address,
             description: self.description.clone(),
@@ -231,7 +232,8 @@ impl Ready {
         if let Some(address) = self.address.filter(is_here) {
             writeln!(
                 out,
-                "  it says {address}; `{} init --bundle --public-address IP` says where others find you",
+                "  it says {address}; \
+                 `{} init --bundle --public-address IP` says where others find you",
                 program(folder)
             )?;
         }

@@ -19,7 +19,6 @@ use serde::Serialize;
 use crate::commands::inspect_view;
 use crate::exit::{Answer, UnreadableInput, is_broken_pipe};
 use crate::folder::Data;
-use crate::terminal::console;
 use crate::terminal::lines::{self, Line};
 
 const EXAMPLES: &str = "\
@@ -47,7 +46,12 @@ pub(crate) struct Inspect {
     ids: Vec<OsString>,
 
     /// Read them as this scheme, to the letter; `any` recognises what a person would paste
-    #[arg(long = "as", value_name = "SCHEME", default_value = "any", value_parser = scheme_parser())]
+    #[arg(
+        long = "as",
+        value_name = "SCHEME",
+        default_value = "any",
+        value_parser = scheme_parser()
+    )]
     scheme: Scheme,
 
     /// The grammar of info URIs; rfc4452 unless the configuration of a data folder says otherwise
@@ -56,7 +60,12 @@ pub(crate) struct Inspect {
 
     /// An HTTP resolver to read and, the first one, to print; its path is the first segment. May be
     /// repeated. The well-known resolvers are always read
-    #[arg(long = "resolver", value_name = "URL", value_hint = ValueHint::Url, value_parser = resolver)]
+    #[arg(
+        long = "resolver",
+        value_name = "URL",
+        value_hint = ValueHint::Url,
+        value_parser = resolver
+    )]
     resolvers: Vec<HttpResolver>,
 
     /// Do without a registry of info namespaces: assume nothing about them
@@ -67,7 +76,8 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     registry: Option<PathBuf>,
 
-    /// Take the rules of the data folder: of its authorities, its registry of info namespaces and its configuration
+    /// Take the rules of the data folder: of its authorities, its registry of info namespaces and
+    /// its configuration
     #[arg(long, conflicts_with_all = ["registry", "no_registry"])]
     live: bool,
 
@@ -81,23 +91,13 @@ pub(crate) struct Inspect {
 }
 
 impl Inspect {
-    /// Whether it is about what is in the data folder.
-    pub(crate) fn is_live(&self) -> bool {
-        self.live
-    }
-
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let registry = if self.live { Some(data.open()?) } else { None };
-        let rules = self.rules(registry.as_deref())?;
-        let out: Box<dyn Write> = if self.live {
-            console::stdout()
-        } else {
-            Box::new(io::stdout().lock())
-        };
+        let registry = self.live.then(|| data.open_to_read()).transpose()?;
+        let rules = self.rules(registry.as_ref())?;
         let mut answering = Answering {
             command: self,
             rules: &*rules,
-            out: BufWriter::with_capacity(1 << 16, out),
+            out: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
             all_read: true,
         };
         match answering.run(&self.ids) {
@@ -161,7 +161,7 @@ impl<W: Write> Answering<'_, W> {
     }
 
     fn standard_input(&mut self) -> anyhow::Result<()> {
-        let mut reader = BufReader::with_capacity(1 << 16, console::stdin());
+        let mut reader = BufReader::with_capacity(1 << 16, io::stdin());
         lines::for_each(
             &mut reader,
             self,

@@ -146,8 +146,8 @@ fn explanation(out: &mut impl Write, input: &str, steps: &[Explanation]) -> io::
     Ok(())
 }
 
-/// Outside text for a terminal: what is invisible, or would move the cursor or turn the line round, is
-/// shown by its number.
+/// Outside text for a terminal: what is invisible, or would move the cursor or turn the line round,
+/// is shown by its number.
 pub(crate) struct Shown<'a>(pub(crate) &'a str);
 
 impl Shown<'_> {

@@ -6,25 +6,25 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueHint};
-use handfast_registry::{
-    BulkChanged, Done, Job, JobKind, Outcome, Principal, Registry, RegistryError, json,
-};
+use handfast_api::Outcome;
+use handfast_registry::Principal;
+use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::commands::import::for_people;
 use crate::commands::inspect_view::Shown as Safe;
 use crate::exit::{Answer, UnreadableInput};
-use crate::folder::Data;
-use crate::terminal::console;
+use crate::files;
+use crate::remote::client::{Client, Problem, unreadable};
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
 
 /// Bulk changes
 ///
-/// Each is a job: one event a name. One that was cut short is gone on with by running it again, or with
+/// Each is a job: one event a name. Resume one that was interrupted by running it again, or with
 /// `handfast job resume`; the whole of it can be undone.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum JobCommand {
     /// Replace the beginning of URLs
     ReplaceUrl {
         /// What URLs begin with now
@@ -77,7 +77,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         run: Running,
     },
-    /// Go on with a job that was cut short
+    /// Resume a job that was interrupted
     Resume {
         /// Its number
         job: u64,
@@ -113,194 +113,179 @@ pub(crate) enum Command {
 pub(crate) struct Under {
     /// Whose names, with all below
     #[arg(long)]
-    pub(crate) authority: String,
+    authority: String,
 }
-
-/// Hears what becomes of each name.
-type Tell<'t> = dyn FnMut(&Outcome) + 't;
 
 /// How a job is run.
 #[derive(Args)]
 pub(crate) struct Running {
     /// Say what would be done, and do nothing
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    dry_run: bool,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
     #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    pub(crate) who: Option<Principal>,
+    who: Option<Principal>,
     #[command(flatten)]
-    pub(crate) output: Output,
+    output: Output,
 }
 
-impl Command {
-    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+impl JobCommand {
+    pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
+        let replace = |under: &Under, from: &str, to: &str, host: bool| {
+            let authority = &under.authority;
+            json!({
+                "kind": "replace-url",
+                "authority": authority,
+                "from": from,
+                "to": to,
+                "host": host,
+            })
+        };
         match self {
             Self::ReplaceUrl {
                 from,
                 to,
                 run,
                 under,
-            } => run.replace(data, under, from, to, false),
+            } => run.start(client, &replace(under, from, to, false)),
             Self::ReplaceHost {
                 from,
                 to,
                 run,
                 under,
-            } => run.replace(data, under, from, to, true),
+            } => run.start(client, &replace(under, from, to, true)),
             Self::SetTtl {
                 seconds,
                 value_type,
                 run,
                 under,
-            } => run.run(
-                data,
-                JobKind::SetTtl {
-                    authority: under.authority.clone(),
-                    value_type: value_type.clone(),
-                    seconds: *seconds,
-                },
-            ),
-            Self::Withdraw { file, reason, run } => {
-                let ids = names_in(file)?;
-                run.run_with(data, |registry, who, report| {
-                    registry.withdraw_all(who, &ids, reason, run.dry_run, report)
-                })
+            } => {
+                let kind = json!({
+                    "kind": "set-ttl",
+                    "authority": under.authority,
+                    "seconds": seconds,
+                    "type": value_type,
+                });
+                run.start(client, &kind)
             }
-            Self::Undo { job, run } => run.run(data, JobKind::Undo { job: *job }),
-            Self::Resume { job, run } => run.run_with(data, |registry, who, report| {
-                let found = registry.job(*job)?;
-                if run.dry_run && found.ended.is_none() {
-                    return registry.run_job(who, found.kind, true, report);
-                }
-                let started = registry.resume_job(who, *job)?;
-                registry.finish_job(who, started, report)
-            }),
-            Self::List { output } => output.print(
-                data.open().and_then(|registry| {
-                    let jobs = registry.jobs()?.into_iter();
-                    jobs.map(|job| look(&registry, job)).collect()
-                }),
-                |jobs: &Vec<Json>| Json::from(jobs.clone()),
+            Self::Withdraw { file, reason, run } => {
+                let names = names_in(file)?;
+                let kind = json!({"kind": "withdraw", "names": names, "reason": reason});
+                run.start(client, &kind)
+            }
+            Self::Undo { job, run } => run.run(client, &format!("/jobs/{job}/undo"), None),
+            Self::Resume { job, run } => run.run(client, &format!("/jobs/{job}/resume"), None),
+            Self::Cancel { job, output } => {
+                let job = client.ask("POST", &format!("/jobs/{job}/cancel"), None);
+                output.show(job, tell_cancelled)
+            }
+            Self::List { output } => output.show_as(
+                client.pages("/jobs", "jobs"),
+                |jobs| Json::Array(jobs.clone()),
                 |jobs, out| {
-                    jobs.iter()
-                        .try_for_each(|job| writeln!(out, "{}", line(job)))
+                    let mut jobs = jobs.iter();
+                    jobs.try_for_each(|job| writeln!(out, "{}", line(job)))
                 },
-            ),
-            Self::Cancel { job, output } => output.print(
-                data.open().and_then(|registry| {
-                    look(&registry, registry.cancel_job(&Principal::Operator, *job)?)
-                }),
-                Json::clone,
-                tell_cancelled,
             ),
             Self::Show {
                 job,
                 follow: is_followed,
                 output,
             } => {
-                let found = data.open().and_then(|registry| {
-                    let mut look = || look(&registry, registry.job(*job)?);
-                    if *is_followed {
-                        follow(&mut look)
-                    } else {
-                        look()
-                    }
-                });
-                output.print(found, Json::clone, show)
+                let path = format!("/jobs/{job}");
+                let found = if *is_followed {
+                    follow(&client, &path)
+                } else {
+                    client.ask("GET", &path, None)
+                };
+                output.show(found, show)
             }
         }
     }
 }
 
 impl Running {
-    fn replace(
-        &self,
-        data: &Data,
-        under: &Under,
-        from: &str,
-        to: &str,
-        is_host: bool,
-    ) -> anyhow::Result<Answer> {
-        if from.is_empty() || to.is_empty() {
-            return Ok(self
-                .output
-                .misused("say both what is there and what is to be"));
+    fn start(&self, client: Client, kind: &Json) -> anyhow::Result<Answer> {
+        if ["from", "to"].iter().any(|name| field(kind, name) == "") {
+            let problem = "say both what is there and what is to be";
+            return Ok(self.output.misused(problem));
         }
-        let kind = JobKind::ReplaceUrl {
-            authority: under.authority.clone(),
-            from: from.to_string(),
-            to: to.to_string(),
-            is_host,
-        };
-        self.run(data, kind)
+        self.run(client, "/jobs", Some(kind))
     }
 
-    fn run(&self, data: &Data, kind: JobKind) -> anyhow::Result<Answer> {
-        self.run_with(data, |registry, who, report| {
-            registry.run_job(who, kind, self.dry_run, report)
-        })
-    }
-
-    fn run_with(
-        &self,
-        data: &Data,
-        job: impl FnOnce(&Registry, &Principal, &mut Tell<'_>) -> Result<BulkChanged, RegistryError>,
-    ) -> anyhow::Result<Answer> {
-        let who = self.who.clone().unwrap_or(Principal::Operator);
-        let registry = match data.open() {
-            Ok(registry) => registry,
-            Err(refusal) => return Ok(self.output.refuse(&refusal)),
+    fn run(&self, client: Client, path: &str, body: Option<&Json>) -> anyhow::Result<Answer> {
+        let client = client.acting_as(self.who.as_ref());
+        let query = if self.dry_run { "?dry-run=true" } else { "" };
+        let asked = format!("{path}{query}");
+        let mut untold = 0;
+        let done = if !client.is_remote() {
+            self.run_and_tell(&client, &asked, body)
+        } else if self.dry_run {
+            client.ask("POST", &asked, body)
+        } else {
+            begin_and_follow(&client, path, body)
+                .and_then(|done| with_what_stays(&client, path, done))
         };
-        let progress = Progress::new(None);
-        let mut looked_at = 0;
-        let outcome = job(&registry, &who, &mut |outcome| {
-            looked_at += 1;
-            progress.at(looked_at, "names", looked_at);
-            if self.is_told(outcome) {
-                progress.suspend(|| self.tell(outcome));
+        let done = done.and_then(|mut done| {
+            if let Json::Object(done) = &mut done {
+                let outcomes = done.remove("outcomes");
+                let outcomes = outcomes.iter().filter_map(Json::as_array).flatten();
+                for outcome in outcomes {
+                    let outcome = Outcome::deserialize(outcome);
+                    self.tell(&outcome.map_err(|_| unreadable())?);
+                }
+                untold = done.get("untold").and_then(Json::as_u64).unwrap_or(0);
+                if untold == 0 {
+                    // Nothing was left out.
+                    done.remove("untold");
+                }
             }
+            Ok(done)
         });
-        drop(progress);
-        let done = outcome.map(|done| {
-            let mut shown = match &done.job {
-                Some(job) => json::job(job, None),
-                None => json!({"dry-run": true, "changed": done.counts.changed, "unchanged": done.counts.unchanged, "refused": done.counts.refused}),
-            };
-            if let (Json::Object(shown), 1..) = (&mut shown, done.stay) {
-                shown.insert("stay".into(), done.stay.into());
-            }
-            shown
-        });
+        if untold > 0 {
+            let note = format!("the server does not tell of {untold} names more");
+            self.output.note(&note);
+        }
         self.tell_done(done)
     }
 
-    fn is_told(&self, outcome: &Outcome) -> bool {
-        match outcome.done {
-            Done::Refused { .. } => true,
-            Done::Unchanged => false,
-            Done::Changed(_) | Done::Created(_) => self.dry_run,
-        }
+    /// Has a job done, and tells of names while it goes on.
+    fn run_and_tell(
+        &self,
+        client: &Client,
+        path: &str,
+        body: Option<&Json>,
+    ) -> Result<Json, Problem> {
+        let progress = Progress::new(None);
+        client.run_job(path, body, &mut |line| match progress_of(&line) {
+            Some((position, names)) => progress.at(position, "names", names),
+            None => {
+                if let Ok(outcome) = Outcome::deserialize(&line) {
+                    progress.suspend(|| self.tell(&outcome));
+                }
+            }
+        })
     }
 
     /// What was refused on standard error; in a dry run what would be done on standard output.
-    pub(crate) fn tell(&self, outcome: &Outcome) {
+    fn tell(&self, outcome: &Outcome) {
         let text = if self.output.is_json() {
-            json::outcome(outcome).to_string()
+            serde_json::to_string(outcome).unwrap_or_default()
         } else {
             for_people(outcome)
         };
         // If nobody is listening the work goes on.
         let _ = if self.dry_run {
-            writeln!(console::stdout(), "{text}")
+            writeln!(io::stdout(), "{text}")
         } else {
-            writeln!(console::stderr(), "{text}")
+            writeln!(io::stderr(), "{text}")
         };
     }
 
     /// What came of all of it.
-    pub(crate) fn tell_done(&self, done: Result<Json, RegistryError>) -> anyhow::Result<Answer> {
+    fn tell_done(&self, done: Result<Json, Problem>) -> anyhow::Result<Answer> {
         let is_all = done.as_ref().is_ok_and(|done| number(done, "refused") == 0);
-        let answer = self.output.print(done, Json::clone, |done, out| {
+        let answer = self.output.show(done, |done, out| {
             let counts = ["changed", "unchanged", "refused"].map(|name| number(done, name));
             let [changed, unchanged, refused] = counts;
             let Some(job) = done.get("job") else {
@@ -315,7 +300,10 @@ impl Running {
                 "job {job}: changed {changed}, unchanged {unchanged}, refused {refused}"
             )?;
             match text(done, "state") {
-                "cut-short" => writeln!(out, "cut short: go on with `handfast job resume {job}`")?,
+                "cut-short" => writeln!(
+                    out,
+                    "interrupted: resume it with `handfast job resume {job}`"
+                )?,
                 "cancelled" => writeln!(out, "cancelled before its end")?,
                 _ => {}
             }
@@ -333,24 +321,9 @@ impl Running {
     }
 }
 
-impl Command {
-    /// The file that it names.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        match self {
-            Self::Withdraw { file, .. } => Some(file),
-            _ => None,
-        }
-    }
-}
-
 /// The names in a file, one a line.
-pub(crate) fn names_in(file: &Path) -> anyhow::Result<Vec<String>> {
-    let text = if file.as_os_str() == "-" {
-        console::read_text(console::stdin())
-    } else {
-        console::read_to_string(file)
-    };
-    let text = text.with_context(|| UnreadableInput::new(file))?;
+fn names_in(file: &Path) -> anyhow::Result<Vec<String>> {
+    let text = files::read_text(file).with_context(|| UnreadableInput::new(file))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     Ok(lines.map(str::to_string).collect())
 }
@@ -361,16 +334,24 @@ fn tell_what_stays(done: &Json, out: &mut dyn Write) -> io::Result<()> {
         0 => Ok(()),
         stay => writeln!(
             out,
-            "what the import created stays ({stay}): withdraw names with `handfast job withdraw FILE --reason WHY`"
+            "what the import created stays ({stay}): \
+             withdraw names with `handfast job withdraw FILE --reason WHY`"
         ),
     }
 }
 
+/// How far an import or a job has come, if a line of an answer says so: a position, and a number of
+/// names.
+pub(crate) fn progress_of(line: &Json) -> Option<(u64, u64)> {
+    let position = line.get("progress")?.as_u64()?;
+    Some((position, number(line, "names")))
+}
+
 /// Looks at a job until it has ended, and says how far it has come.
-pub(crate) fn follow<E>(look: &mut dyn FnMut() -> Result<Json, E>) -> Result<Json, E> {
+fn follow(client: &Client, path: &str) -> Result<Json, Problem> {
     let progress = Progress::new(None);
     loop {
-        let job = look()?;
+        let job = client.ask("GET", path, None)?;
         if text(&job, "state") != "running" {
             return Ok(job);
         }
@@ -379,24 +360,56 @@ pub(crate) fn follow<E>(look: &mut dyn FnMut() -> Result<Json, E>) -> Result<Jso
         progress.at(done, text(far, "unit"), done);
         #[expect(
             clippy::disallowed_methods,
-            reason = "whoever does the job does not tell us"
+            reason = "the server that does the job does not notify us"
         )]
         std::thread::sleep(PAUSE);
     }
 }
 
+/// Nobody waits for the server; what it refused is asked for at the end.
+fn begin_and_follow(client: &Client, path: &str, body: Option<&Json>) -> Result<Json, Problem> {
+    let begun = client.begin(path, body)?;
+    let place = format!("/jobs/{}", number(&begun, "job"));
+    let mut job = follow(client, &place)?;
+    let outcomes = client.pages(&format!("{place}/outcomes"), "outcomes")?;
+    let told = u64::try_from(outcomes.len()).unwrap_or(u64::MAX);
+    let untold = number(&job, "refused").saturating_sub(told);
+    if let Json::Object(job) = &mut job {
+        job.insert("untold".into(), untold.into());
+        job.insert("outcomes".into(), outcomes.into());
+    }
+    Ok(job)
+}
+
+/// How many names an import had created that was undone, as a server says that does not wait for
+/// the end.
+fn with_what_stays(client: &Client, path: &str, mut done: Json) -> Result<Json, Problem> {
+    let Some(undone) = path.strip_suffix("/undo") else {
+        return Ok(done);
+    };
+    let undone = client.ask("GET", undone, None)?;
+    let created = number(&undone, "created");
+    if field(&undone, "kind") == "import"
+        && created > 0
+        && let Json::Object(done) = &mut done
+    {
+        done.insert("stay".into(), created.into());
+    }
+    Ok(done)
+}
+
 /// How long apart a job is looked at.
 const PAUSE: Duration = Duration::from_millis(100);
 
-pub(crate) fn tell_cancelled(job: &Json, out: &mut dyn Write) -> io::Result<()> {
+fn tell_cancelled(job: &Json, out: &mut dyn Write) -> io::Result<()> {
     match text(job, "state") {
         "running" => writeln!(out, "job {} stops at its next batch", field(job, "job")),
         _ => writeln!(out, "cancelled job {}", field(job, "job")),
     }
 }
 
-/// A job in a list, from what is known of it as JSON: the same here and from elsewhere.
-pub(crate) fn line(job: &Json) -> String {
+/// A job in a list, from its JSON.
+fn line(job: &Json) -> String {
     format!(
         "{:<4} {}  {:<9}  {:<11}  {}",
         field(job, "job"),
@@ -411,7 +424,7 @@ pub(crate) fn field<'j>(job: &'j Json, name: &str) -> &'j Json {
     job.get(name).unwrap_or(&Json::Null)
 }
 
-pub(crate) fn number(job: &Json, name: &str) -> u64 {
+fn number(job: &Json, name: &str) -> u64 {
     field(job, name).as_u64().unwrap_or_default()
 }
 
@@ -419,7 +432,7 @@ pub(crate) fn text<'j>(job: &'j Json, field: &str) -> &'j str {
     job.get(field).and_then(Json::as_str).unwrap_or_default()
 }
 
-pub(crate) fn show(job: &Json, out: &mut dyn Write) -> io::Result<()> {
+fn show(job: &Json, out: &mut dyn Write) -> io::Result<()> {
     let number = field(job, "job");
     let (kind, what) = (text(job, "kind"), text(job, "what"));
     writeln!(out, "job {number}: {kind} {}", Safe(what))?;
@@ -454,17 +467,11 @@ pub(crate) fn show(job: &Json, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// How far a job has come.
-pub(crate) fn far(job: &Json) -> String {
+fn far(job: &Json) -> String {
     let progress = field(job, "progress");
     let (done, unit) = (field(progress, "done"), text(progress, "unit"));
     match field(progress, "total").as_u64() {
         Some(total) => format!("{done} of {total} {unit}"),
         None => format!("{done} {unit}"),
     }
-}
-
-/// A job as it is now.
-fn look(registry: &Registry, job: Job) -> Result<Json, RegistryError> {
-    let (job, progress) = registry.with_progress(job)?;
-    Ok(json::job(&job, progress))
 }

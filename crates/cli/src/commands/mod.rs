@@ -11,6 +11,7 @@ pub(crate) mod inspect;
 pub(crate) mod inspect_view;
 pub(crate) mod job;
 pub(crate) mod log;
+pub(crate) mod log_verify;
 pub(crate) mod mint;
 pub(crate) mod name;
 pub(crate) mod name_history;

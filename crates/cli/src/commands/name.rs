@@ -1,39 +1,39 @@
 //! `handfast name`: what is registered.
 
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
+use handfast_api::{self as api, Name};
+use handfast_id::Handle;
 use handfast_registry::{
-    Edit, HistoryPoint, NameAction, NewName, NewValue, Principal, Registry, RegistryError, Shown,
-    json, parse_rfc3339, rfc3339 as time,
+    HistoryPoint, NewValue, Principal, check_urls, parse_rfc3339, rfc3339 as time, url_problem,
 };
-use handfast_registry::{check_urls, url_problem};
 use handfast_wire::batch::{read_admin, read_list};
 use handfast_wire::{Codec, Permissions, Ttl, Value, json as wire_json, type_matches};
+use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
+use crate::commands::job::{field, text};
 use crate::commands::name_history;
 use crate::exit::Answer;
-use crate::folder::Data;
+use crate::files;
+use crate::remote::client::{Client, Problem, encode, unreadable};
 use crate::remote::handle_names;
 use crate::remote::handle_server::Connection;
-use crate::terminal::console;
 use crate::terminal::output::Output;
 
 /// Names
 ///
 /// ID is an identifier in any spelling. WHO is an account or INDEX:HANDLE.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum NameCommand {
     /// Create a name, or reserve it
     Create {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         #[command(flatten)]
         values: Values,
         /// Reserve it: nobody sees it until it is activated, and nobody else can have it
@@ -45,9 +45,9 @@ pub(crate) enum Command {
     /// Show a name, now or as it was
     Show {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         /// As it was after this event, or at this time (RFC 3339)
-        #[arg(long, value_name = "EVENT|TIME", value_parser = moment)]
+        #[arg(long, value_name = "EVENT|TIME", value_parser = parse_at)]
         at: Option<HistoryPoint>,
         #[command(flatten)]
         connection: Connection,
@@ -68,7 +68,7 @@ pub(crate) enum Command {
     /// Change the values of a name; --url replaces all its URLs
     Set {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         #[command(flatten)]
         values: Values,
         /// Remove the value at this index; may be repeated
@@ -80,13 +80,14 @@ pub(crate) enum Command {
     /// Make a reserved name active
     Activate {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
     },
     /// Withdraw a name, leaving a tombstone
     Withdraw {
         #[command(flatten)]
-        on: On,
-        /// The reason, for the public tombstone. Required, except with --server, which cannot carry it
+        on: NameTarget,
+        /// The reason, for the public tombstone. Required, except with --server, which cannot carry
+        /// it
         #[arg(
             long,
             required_unless_present = "server",
@@ -103,12 +104,12 @@ pub(crate) enum Command {
     /// Make a withdrawn name active again
     Restore {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
     },
     /// Hand the administration of a name to someone; the name stays
     Transfer {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         /// To whom: an account, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
@@ -119,39 +120,29 @@ pub(crate) enum Command {
     /// Erase a name, under an authority where that is allowed
     Erase {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
     },
     /// Show who did what to a name, and when
     History {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         /// Only up to this event, or this time (RFC 3339)
-        #[arg(long, value_name = "EVENT|TIME", value_parser = moment)]
+        #[arg(long, value_name = "EVENT|TIME", value_parser = parse_at)]
         at: Option<HistoryPoint>,
     },
     /// Undo a change of a name, as a new change
     Undo {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         /// The event that made the change; by default the last one
         #[arg(long)]
         event: Option<u64>,
     },
 }
 
-impl Command {
-    /// The files in which the values are.
-    pub(crate) fn value_files(&self) -> Vec<&str> {
-        match self {
-            Self::Create { values, .. } | Self::Set { values, .. } => values.files().collect(),
-            _ => Vec::new(),
-        }
-    }
-}
-
 /// Which name, and who asks.
 #[derive(Args)]
-pub(crate) struct On {
+pub(crate) struct NameTarget {
     /// The name, in any spelling
     pub(crate) id: String,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
@@ -161,8 +152,8 @@ pub(crate) struct On {
     pub(crate) output: Output,
 }
 
-/// A URL that somebody typed. What has no scheme leads nowhere; whoever means it says `--value INDEX:URL:DATA` with
-/// `--migrate`.
+/// A URL that somebody typed. A text without a scheme leads nowhere; `--value INDEX:URL:DATA` with
+/// `--migrate` stores one all the same.
 pub(crate) fn url(text: &str) -> Result<String, String> {
     match url_problem(text.trim()) {
         None => Ok(text.to_string()),
@@ -176,12 +167,13 @@ pub(crate) struct Values {
     /// A URL; several keep their order
     #[arg(help_heading = VALUES, long = "url", value_name = "URL", value_parser = url)]
     pub(crate) urls: Vec<String>,
-    /// Another value; @FILE in place of DATA reads it from a file. An administrator (`HS_ADMIN`) is INDEX:HANDLE, for all permissions, or
-    /// INDEX:PERMISSIONS:HANDLE, a group (`HS_VLIST`) INDEX:HANDLE;INDEX:HANDLE
+    /// Another value; @FILE in place of DATA reads it from a file. An administrator (`HS_ADMIN`) is
+    /// INDEX:HANDLE, for all permissions, or INDEX:PERMISSIONS:HANDLE, a group (`HS_VLIST`)
+    /// INDEX:HANDLE;INDEX:HANDLE
     #[arg(help_heading = VALUES, long = "value", value_name = "INDEX:TYPE:DATA")]
     given: Vec<GivenValue>,
-    /// The permissions of a value given here, admin-read, admin-write, public-read, public-write: for
-    /// example 300:1100, which secrets have anyway
+    /// The permissions of a value given here, admin-read, admin-write, public-read, public-write:
+    /// for example 300:1100, which secrets have anyway
     #[arg(help_heading = VALUES, long, value_name = "INDEX:PERMISSIONS")]
     permissions: Vec<ForIndex<Permissions>>,
     /// The TTL of a value given here, in seconds
@@ -253,29 +245,18 @@ impl FromStr for GivenValue {
 }
 
 impl Values {
-    /// Refuses URLs that are none, unless they are to be taken as they are.
-    fn check(&self, urls: impl FnOnce() -> Result<(), RegistryError>) -> Result<(), RegistryError> {
-        if self.migrate { Ok(()) } else { urls() }
-    }
-
-    /// Reads the values, and refuses URLs that are none.
+    /// Reads the values, and refuses URLs that are none, unless they are to be taken as they are.
     pub(crate) fn read_whole(&self) -> anyhow::Result<Vec<NewValue>> {
         let given = self.read()?;
-        self.check(|| check_urls([], &given))?;
+        if !self.migrate {
+            check_urls([], &given)?;
+        }
         Ok(given)
     }
-}
 
-impl Values {
     /// Whether nothing but URLs is given.
     pub(crate) fn is_empty(&self) -> bool {
         self.given.is_empty()
-    }
-
-    /// The files in which values are.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
-        let given = self.given.iter();
-        given.filter_map(|value| value.data.strip_prefix('@'))
     }
 
     /// The values with their data, read from files where they say so.
@@ -288,7 +269,8 @@ impl Values {
             .chain(self.ttl.iter().map(|t| t.index));
         if let Some(index) = about.into_iter().find(|index| !is_given(*index)) {
             bail!(
-                "--permissions and --ttl are for values given with --value: there is none at {index}"
+                "--permissions and --ttl are for values given with --value: \
+                 there is none at {index}"
             );
         }
         self.given
@@ -299,7 +281,7 @@ impl Values {
 
     fn read_one(&self, value: &GivenValue) -> anyhow::Result<NewValue> {
         let data = match value.data.strip_prefix('@') {
-            Some(file) => console::read_value(file).map_err(anyhow::Error::msg)?,
+            Some(file) => files::read_value(file).map_err(anyhow::Error::msg)?,
             None => written(&value.value_type, &value.data)?,
         };
         let permissions = self
@@ -315,11 +297,15 @@ impl Values {
     }
 }
 
-/// The data that somebody writes: of administrators and groups as batch files have them, of everything else as it stands.
+/// The data that somebody writes: of administrators and groups as batch files have them, of
+/// everything else as it stands.
 fn written(value_type: &str, text: &str) -> anyhow::Result<Vec<u8>> {
     if type_matches(value_type, "HS_ADMIN") {
         let admin = read_admin(text).with_context(|| {
-            format!("{text} is no administrator: write INDEX:HANDLE, or INDEX:PERMISSIONS:HANDLE with twelve 0 or 1, or @FILE")
+            format!(
+                "{text} is no administrator: write INDEX:HANDLE, \
+                 or INDEX:PERMISSIONS:HANDLE with twelve 0 or 1, or @FILE"
+            )
         })?;
         return Ok(admin.to_bytes());
     }
@@ -332,7 +318,7 @@ fn written(value_type: &str, text: &str) -> anyhow::Result<Vec<u8>> {
     Ok(text.as_bytes().to_vec())
 }
 
-fn moment(text: &str) -> anyhow::Result<HistoryPoint> {
+fn parse_at(text: &str) -> anyhow::Result<HistoryPoint> {
     if let Ok(number) = text.parse() {
         return Ok(HistoryPoint::Event(number));
     }
@@ -341,19 +327,26 @@ fn moment(text: &str) -> anyhow::Result<HistoryPoint> {
     })
 }
 
-/// A moment as it is said.
-pub(crate) fn moment_text(moment: HistoryPoint) -> String {
-    match moment {
+/// An event or a time, as it is said.
+pub(crate) fn at_text(at: HistoryPoint) -> String {
+    match at {
         HistoryPoint::Event(number) => number.to_string(),
         HistoryPoint::Time(milliseconds) => time(milliseconds),
     }
 }
 
-impl Command {
-    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+impl NameCommand {
+    pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
+        let output = self.output();
+        if client.is_remote() && self.names_handle_server() {
+            let problem =
+                "--api knows who asks by a token: leave out --server, --key and --secret-file";
+            return Ok(output.misused(problem));
+        }
         if let Some(outcome) = handle_names::run(self) {
             return outcome;
         }
+        let client = client.acting_as(self.who());
         match self {
             Self::Create {
                 on,
@@ -361,201 +354,206 @@ impl Command {
                 reserve,
                 ..
             } => {
-                let given = match values.read() {
+                let given = match values.as_json() {
                     Ok(given) => given,
-                    Err(error) => return Ok(on.output.misused(&format!("{error:#}"))),
+                    Err(error) => return Ok(output.misused(&format!("{error:#}"))),
                 };
-                let new = NewName {
-                    urls: values.urls.clone(),
-                    values: given,
-                    reserve: *reserve,
-                };
-                on.run(data, "created", |registry, who| {
-                    values.check(|| new.check_urls())?;
-                    registry.create_name(who, &on.id, new)
-                })
+                let state = if *reserve { "reserved" } else { "active" };
+                let body =
+                    json!({"id": on.id, "urls": values.urls, "values": given, "state": state});
+                let path = values.migrating(&client, "/names");
+                on.tell(client.ask("POST", &path, Some(&body)), "created")
             }
             Self::Show { on, at, .. } => {
-                let who = on.who();
-                let show = |registry: Arc<Registry>| match at {
-                    Some(moment) => registry.show_at(&who, &on.id, *moment),
-                    None => registry.show(&who, &on.id),
-                };
-                let outcome = data.open().and_then(show);
-                on.output.print(outcome, json::name, for_people)
+                let query = at.map(|at| format!("?at={}", encode(&at_text(at))));
+                let path = on.path(&query.unwrap_or_default());
+                let said = client.ask("GET", &path, None).and_then(read);
+                output.show_as(
+                    said,
+                    |(_, said)| said.clone(),
+                    |(shown, _), out| for_people(shown, out),
+                )
             }
-            Self::List {
-                authority,
-                who,
-                output,
-                ..
-            } => {
-                let who = who.as_ref().unwrap_or(&Principal::Operator);
-                list(data, authority, who, *output)
-            }
+            Self::List { authority, .. } => list(&client, authority, output),
             Self::Set {
                 on, values, remove, ..
             } => {
-                let put = match values.read() {
+                let put = match values.as_json() {
                     Ok(put) => put,
-                    Err(error) => return Ok(on.output.misused(&format!("{error:#}"))),
+                    Err(error) => return Ok(output.misused(&format!("{error:#}"))),
                 };
-                let edit = Edit {
-                    remove: remove.clone(),
-                    urls: Some(values.urls.clone()).filter(|urls| !urls.is_empty()),
-                    put,
-                };
-                if edit.remove.is_empty() && edit.urls.is_none() && edit.put.is_empty() {
-                    return Ok(on
-                        .output
-                        .misused("nothing to set: give --url, --value or --remove"));
+                if remove.is_empty() && values.urls.is_empty() && put.is_empty() {
+                    let problem = "nothing to set: give --url, --value or --remove";
+                    return Ok(output.misused(problem));
                 }
-                on.run(data, "changed", |registry, who| {
-                    values.check(|| edit.check_urls())?;
-                    registry.edit_name(who, &on.id, edit)
-                })
+                let mut body = json!({"values": put, "remove": remove});
+                if !values.urls.is_empty()
+                    && let Json::Object(body) = &mut body
+                {
+                    body.insert("urls".into(), values.urls.clone().into());
+                }
+                let path = values.migrating(&client, &on.path(""));
+                on.tell(client.ask("PATCH", &path, Some(&body)), "changed")
             }
-            Self::Activate { on } => on.run(data, "activated", |registry, who| {
-                registry.activate_name(who, &on.id)
-            }),
+            Self::Activate { on } => on.act(&client, "activate", None, "activated"),
             Self::Withdraw {
                 on,
                 reason,
                 successor,
                 ..
-            } => on.run(data, "withdrew", |registry, who| {
-                registry.withdraw_name(who, &on.id, reason, successor.as_deref())
-            }),
-            Self::Restore { on } => on.run(data, "restored", |registry, who| {
-                registry.restore_name(who, &on.id)
-            }),
-            Self::Transfer { on, to, create } => on.run(data, "transferred", |registry, who| {
-                let transfer = NameAction::Transfer {
-                    to: to.clone(),
-                    creates_account: *create,
-                };
-                let transferred = registry.change_name(who, &on.id, None, transfer)?;
-                transferred.ok_or_else(|| RegistryError::NotFound(on.id.clone()))
-            }),
-            Self::Undo { on, event } => on.run(data, "undid the change of", |registry, who| {
-                registry.undo(who, &on.id, *event)
-            }),
-            Self::Erase { on } => on.output.print(
-                data.open()
-                    .and_then(|registry| registry.erase_name(&on.who(), &on.id)),
-                |()| json!({"erased": on.id}),
-                |(), out| writeln!(out, "erased {}", on.id),
-            ),
-            Self::History { on, at } => name_history::of_folder(data, on, *at),
+            } => {
+                let mut body = json!({ "reason": reason });
+                if let (Some(successor), Json::Object(body)) = (successor, &mut body) {
+                    body.insert("successor".into(), successor.as_str().into());
+                }
+                on.act(&client, "withdraw", Some(&body), "withdrew")
+            }
+            Self::Restore { on } => on.act(&client, "restore", None, "restored"),
+            Self::Transfer { on, to, create } => {
+                let body = json!({"to": to.to_string(), "create": create});
+                on.act(&client, "transfer", Some(&body), "transferred")
+            }
+            Self::Undo { on, event } => {
+                let body = event.map(|event| json!({ "event": event }));
+                on.act(&client, "undo", body.as_ref(), "undid the change of")
+            }
+            Self::Erase { on } => {
+                let erased = client.ask("DELETE", &on.path(""), None);
+                output.show_as(
+                    erased,
+                    |_| json!({"erased": on.id}),
+                    |_, out| writeln!(out, "erased {}", on.id),
+                )
+            }
+            Self::History { on, at } => name_history::show(&client, on, *at),
         }
     }
 }
 
-impl On {
-    pub(crate) fn who(&self) -> Principal {
-        self.who.clone().unwrap_or(Principal::Operator)
+impl Values {
+    /// The path at which URLs are taken as they are, if that is wished for. A server on the network
+    /// checks them always.
+    fn migrating(&self, client: &Client, path: &str) -> String {
+        let is_local = self.migrate && !client.is_remote();
+        let query = if is_local { "?migrate=true" } else { "" };
+        format!("{path}{query}")
     }
 
-    /// Changes a name and says what was done.
-    fn run(
-        &self,
-        data: &Data,
-        done: &str,
-        change: impl FnOnce(&Registry, &Principal) -> Result<Shown, RegistryError>,
-    ) -> anyhow::Result<Answer> {
-        let outcome = data
-            .open()
-            .and_then(|registry| change(&registry, &self.who()));
-        self.output.print(outcome, json::name, |shown, out| {
-            writeln!(
-                out,
-                "{done} {} ({})",
-                Safe(&shown.record.text),
-                shown.record.state.as_str()
-            )
-        })
-    }
-}
-
-fn list(data: &Data, authority: &str, who: &Principal, output: Output) -> anyhow::Result<Answer> {
-    let mut out = io::BufWriter::new(console::stdout());
-    let mut failed = None;
-    let outcome = data.open().and_then(|registry| {
-        registry.names(who, authority, None, &mut |shown| {
-            let line = if output.is_json() {
-                json::listed(&shown).to_string()
-            } else {
-                format!(
-                    "{:<9}  {}",
-                    shown.record.state.as_str(),
-                    Safe(&shown.record.text)
-                )
-            };
-            match writeln!(out, "{line}") {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    failed = Some(error);
-                    ControlFlow::Break(())
+    /// Values as the API takes them.
+    fn as_json(&self) -> anyhow::Result<Vec<Json>> {
+        let as_json = |new: &NewValue| {
+            let value = wire_json::value(&Value::new(new.index, &new.value_type, &new.data));
+            let mut said = json!({
+                "index": new.index,
+                "type": new.value_type,
+                "data": value.get("data"),
+            });
+            if let Json::Object(said) = &mut said {
+                if let Some(permissions) = new.permissions {
+                    said.insert("permissions".into(), permissions.to_string().into());
+                }
+                if let Some(Ttl::Relative(seconds)) = new.ttl {
+                    said.insert("ttl".into(), seconds.into());
                 }
             }
-        })
-    });
-    match (failed, outcome) {
-        (Some(error), _) => Err(error.into()),
-        (None, Err(refusal)) => Ok(output.refuse(&refusal)),
-        (None, Ok(())) => {
-            out.flush()?;
-            Ok(Answer::Done)
-        }
+            said
+        };
+        Ok(self.read()?.iter().map(as_json).collect())
     }
 }
 
-pub(crate) fn for_people(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    let record = &shown.record;
-    writeln!(out, "{}", Safe(&record.text))?;
-    writeln!(out, "  {:<12}  {}", "state", record.state.as_str())?;
-    if let Some(tombstone) = &record.tombstone {
-        writeln!(
-            out,
-            "  {:<12}  {} ({})",
-            "withdrawn",
-            Safe(&tombstone.reason),
-            time(tombstone.date)
-        )?;
+impl NameTarget {
+    pub(crate) fn path(&self, rest: &str) -> String {
+        format!("/names/{}{rest}", encode(&self.id))
+    }
+
+    fn act(
+        &self,
+        client: &Client,
+        what: &str,
+        body: Option<&Json>,
+        done: &str,
+    ) -> anyhow::Result<Answer> {
+        let path = self.path(&format!("/{what}"));
+        self.tell(client.ask("POST", &path, body), done)
+    }
+
+    fn tell(&self, said: Result<Json, Problem>, done: &str) -> anyhow::Result<Answer> {
+        self.output.show_as(
+            said.and_then(read),
+            |(_, said)| said.clone(),
+            |(name, _), out| writeln!(out, "{done} {} ({})", Safe(&name.id), name.state),
+        )
+    }
+}
+
+/// A name, and how the API says it.
+fn read(said: Json) -> Result<(Name, Json), Problem> {
+    let name = Name::deserialize(&said).map_err(|_| unreadable())?;
+    Ok((name, said))
+}
+
+/// Page after page.
+fn list(client: &Client, authority: &str, output: Output) -> anyhow::Result<Answer> {
+    let mut out = io::BufWriter::new(io::stdout());
+    let mut after = String::new();
+    loop {
+        let authority = encode(authority);
+        let path = format!("/names?authority={authority}&limit=1000{after}");
+        let page = match client.ask("GET", &path, None) {
+            Ok(page) => page,
+            Err(problem) => return problem.tell(output),
+        };
+        for name in field(&page, "names").as_array().into_iter().flatten() {
+            if output.is_json() {
+                writeln!(out, "{name}")?;
+            } else {
+                let (id, state) = (text(name, "id"), text(name, "state"));
+                writeln!(out, "{state:<9}  {}", Safe(id))?;
+            }
+        }
+        match page.get("next").and_then(Json::as_str) {
+            Some(next) => after = format!("&after={}", encode(next)),
+            None => break,
+        }
+    }
+    out.flush()?;
+    Ok(Answer::Done)
+}
+
+fn for_people(name: &Name, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", Safe(&name.id))?;
+    writeln!(out, "  {:<12}  {}", "state", name.state)?;
+    if let Some(tombstone) = &name.withdrawn {
+        let (reason, date) = (Safe(&tombstone.reason), &tombstone.date);
+        writeln!(out, "  {:<12}  {reason} ({date})", "withdrawn")?;
         if let Some(successor) = &tombstone.successor {
             writeln!(out, "  {:<12}  {}", "use instead", Safe(successor))?;
         }
     }
-    writeln!(out, "  {:<12}  {}", "created", time(record.created))?;
-    writeln!(
-        out,
-        "  {:<12}  {} (version {})",
-        "modified",
-        time(record.modified),
-        record.version
-    )?;
-    if let Some(error) = record.irregularity() {
+    writeln!(out, "  {:<12}  {}", "created", name.created)?;
+    let (modified, version) = (&name.modified, name.version);
+    writeln!(out, "  {:<12}  {modified} (version {version})", "modified")?;
+    if name.irregular.is_some()
+        && let Err(error) = Handle::parse(&name.id)
+    {
         writeln!(out, "  {:<12}  taken over as it was: {error}", "irregular")?;
     }
-    if let Some(holder) = &record.holder {
+    if let Some(holder) = &name.holder {
         writeln!(out, "  {:<12}  {holder}", "held by")?;
     }
-    record
-        .values
+    name.values
         .iter()
         .try_for_each(|value| writeln!(out, "  {}", line(value)))
 }
 
 /// A value on one line. Secrets are not shown on a terminal.
-pub(crate) fn line(value: &Value<'_>) -> String {
-    let data = if value.is_type("HS_SECKEY") {
-        "(a secret)".to_string()
-    } else {
-        let value = wire_json::value(value);
-        match value.pointer("/data/value") {
-            Some(Json::String(text)) => Safe(text).to_string(),
-            data => data.map(ToString::to_string).unwrap_or_default(),
-        }
+pub(crate) fn line(value: &api::Value) -> String {
+    let is_secret = Value::new(value.index, &value.value_type, &[]).is_type("HS_SECKEY");
+    let data = match &value.data.value {
+        _ if is_secret => "(a secret)".to_string(),
+        Json::String(text) => Safe(text).to_string(),
+        data => data.to_string(),
     };
     format!(
         "{:<5} {:<10}  {data}",

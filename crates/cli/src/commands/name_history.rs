@@ -1,99 +1,54 @@
-//! Printing the history of a name, page by page: a history may be longer than anybody has memory for.
+//! Printing the history of a name, page by page: a history may be longer than anybody has memory
+//! for.
 
 use std::io::{self, Write};
 
-use handfast_registry::{Action, HistoryEntry, HistoryPoint, RegistryError, json, rfc3339 as time};
-use handfast_wire::json as wire_json;
+use handfast_api::Value;
+use handfast_registry::HistoryPoint;
+use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::commands::inspect_view::Shown as Safe;
-use crate::commands::name::{On, line, moment_text};
+use crate::commands::name::{NameTarget, at_text, line};
 use crate::exit::Answer;
-use crate::folder::Data;
-use crate::remote::api::{Elsewhere, Problem, encode, unreadable};
-use crate::terminal::console;
-use crate::terminal::output::Output;
+use crate::remote::client::{Client, encode, unreadable};
 
 /// How many events are asked for at once; how many come also depends on how many bytes they have.
 const PAGE: usize = 1_000;
 
-/// Some entries, and what the next page is asked for by.
-type Page<T> = (Vec<T>, Option<u64>);
-
-/// The history of a name of a folder.
-pub(crate) fn of_folder(data: &Data, on: &On, at: Option<HistoryPoint>) -> anyhow::Result<Answer> {
-    let who = on.who();
-    let registry = match data.open() {
-        Ok(registry) => registry,
-        Err(refusal) => return Ok(on.output.refuse(&refusal)),
-    };
-    let page = |after: u64| {
-        let page = registry.history_page(&who, &on.id, after, PAGE, at)?;
-        Ok((page.entries, page.next))
-    };
-    let refuse = |refusal: RegistryError| Ok(on.output.refuse(&refusal));
-    print(on.output, page, json::entry, for_people, refuse)
-}
-
-/// The history of a name of a server.
-pub(crate) fn of_server(
-    server: &Elsewhere,
-    on: &On,
+/// Prints each page before the next is asked for. In JSON all of them are one list.
+pub(crate) fn show(
+    client: &Client,
+    on: &NameTarget,
     at: Option<HistoryPoint>,
 ) -> anyhow::Result<Answer> {
-    let at = at.map(|at| format!("&at={}", encode(&moment_text(at))));
-    let at = at.unwrap_or_default();
-    let path = format!("/names/{}/history?limit={PAGE}{at}", encode(&on.id));
-    let page = |after: u64| {
-        let mut said = server.ask("GET", &format!("{path}&after={after}"), None)?;
-        let next = said.get("next").and_then(Json::as_str);
-        let next = next.and_then(|next| next.parse().ok());
-        match said.get_mut("events").map(Json::take) {
-            Some(Json::Array(entries)) => Ok((entries, next)),
-            _ => Err(NoPage::Unreadable),
-        }
-    };
-    let refuse = |problem: NoPage| match problem {
-        NoPage::Problem(problem) => problem.tell(on.output),
-        NoPage::Unreadable => Ok(on.output.refuse(&unreadable())),
-    };
-    print(on.output, page, Json::clone, said_for_people, refuse)
-}
-
-/// Why a page did not come from a server.
-enum NoPage {
-    Problem(Problem),
-    Unreadable,
-}
-
-impl From<Problem> for NoPage {
-    fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
-    }
-}
-
-/// Prints each page before the next is asked for. In JSON all of them are one list.
-fn print<T, E>(
-    output: Output,
-    page: impl Fn(u64) -> Result<Page<T>, E>,
-    as_json: impl Fn(&T) -> Json,
-    for_people: impl Fn(&T, &mut dyn Write) -> io::Result<()>,
-    refuse: impl FnOnce(E) -> anyhow::Result<Answer>,
-) -> anyhow::Result<Answer> {
-    let mut out = console::stdout();
+    let output = on.output;
+    let at = at.map(|at| format!("&at={}", encode(&at_text(at))));
+    let query = format!("limit={PAGE}{}", at.unwrap_or_default());
+    let mut out = io::stdout();
     let (mut after, mut is_first) = (Some(0), true);
     while let Some(from) = after {
-        let (entries, next) = match page(from) {
+        let path = on.path(&format!("/history?{query}&after={from}"));
+        let page = client.ask("GET", &path, None).and_then(|mut page| {
+            let entries = page.get_mut("events").map(Json::take);
+            let next = page.get("next").and_then(Json::as_str);
+            let next = next.and_then(|next| next.parse::<u64>().ok());
+            match entries {
+                Some(Json::Array(entries)) => Ok((entries, next)),
+                _ => Err(unreadable()),
+            }
+        });
+        let (entries, next) = match page {
             Ok(page) => page,
-            Err(error) => {
+            Err(problem) => {
                 out.flush()?;
-                return refuse(error);
+                return problem.tell(output);
             }
         };
         for entry in &entries {
             if output.is_json() {
                 let mark = if is_first { '[' } else { ',' };
-                write!(out, "{mark}{}", as_json(entry))?;
+                write!(out, "{mark}{entry}")?;
             } else {
                 for_people(entry, &mut out)?;
             }
@@ -109,43 +64,7 @@ fn print<T, E>(
     Ok(Answer::Done)
 }
 
-fn for_people(entry: &HistoryEntry, out: &mut dyn Write) -> io::Result<()> {
-    let event = &entry.event;
-    let who = entry
-        .who
-        .as_ref()
-        .map_or_else(|| "someone".to_string(), ToString::to_string);
-    writeln!(
-        out,
-        "event {}  {}  {}  by {who}",
-        event.number,
-        time(event.time),
-        event.action.as_str()
-    )?;
-    for change in &entry.changes {
-        if let Some(value) = &change.before {
-            writeln!(out, "    - {}", line(value))?;
-        }
-        if let Some(value) = &change.after {
-            writeln!(out, "    + {}", line(value))?;
-        }
-    }
-    match (event.action, &entry.version) {
-        (Action::Withdraw, Some(record)) => {
-            if let Some(tombstone) = &record.tombstone {
-                writeln!(out, "    reason: {}", Safe(&tombstone.reason))?;
-            }
-        }
-        (Action::Transfer, Some(record)) => match &record.holder {
-            Some(holder) => writeln!(out, "    to: {holder}")?,
-            None => writeln!(out, "    back to its authority")?,
-        },
-        _ => {}
-    }
-    Ok(())
-}
-
-fn said_for_people(entry: &Json, out: &mut dyn Write) -> io::Result<()> {
+fn for_people(entry: &Json, out: &mut dyn Write) -> io::Result<()> {
     let text = |field: &str| -> Option<String> { entry.get(field)?.as_str().map(str::to_string) };
     let number = entry.get("event").and_then(Json::as_u64);
     let who = text("who").unwrap_or_else(|| "someone".into());
@@ -160,9 +79,8 @@ fn said_for_people(entry: &Json, out: &mut dyn Write) -> io::Result<()> {
     let changes = entry.get("changes").and_then(Json::as_array);
     for change in changes.into_iter().flatten() {
         for (mark, side) in [('-', "before"), ('+', "after")] {
-            let found = change.get(side).map(Json::to_string).unwrap_or_default();
-            if let Ok(value) = serde_json::from_str::<wire_json::ParsedValue<'_>>(&found) {
-                writeln!(out, "    {mark} {}", line(&value.into_value()))?;
+            if let Some(Ok(value)) = change.get(side).map(Value::deserialize) {
+                writeln!(out, "    {mark} {}", line(&value))?;
             }
         }
     }

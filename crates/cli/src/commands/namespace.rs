@@ -1,31 +1,29 @@
 //! `handfast namespace`: the registry of `info` namespaces.
 
-use std::io::Read;
-use std::sync::Arc;
+use std::fs::File;
+use std::io::{self, Read};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use handfast_registry::{
-    NamespaceAct, NamespaceEntry, NamespaceForm, NamespaceImport, NamespaceOrder, NamespaceQuery,
-    NamespaceStatus, Principal, Registry, RegistryError, json, parse_rfc3339,
-};
-use serde_json::{Value as Json, json};
+use handfast_registry::{NamespaceForm, NamespaceStatus, Principal, parse_rfc3339, rfc3339};
+use serde_json::{Map, Value as Json, json};
 
+use crate::commands::inspect_view::Shown as Safe;
+use crate::commands::job::{field, text};
 use crate::commands::namespace_form::FormOptions;
 use crate::commands::namespace_view as view;
 use crate::exit::{Answer, UnreadableInput};
-use crate::folder::Data;
-use crate::terminal::console;
+use crate::remote::client::{Client, Problem, encode, unreadable};
 use crate::terminal::output::Output;
 
 /// The registry of info namespaces: propose, review, claim, change, withdraw
 ///
-/// NAMESPACE is the string between `info:` and the slash. Proposals, claims and comments are by accounts
-/// (--as); the operator of the registry has the role lead on the authority `info:`, its maintainer admin.
-/// Whoever may write the data folder is both.
+/// NAMESPACE is the string between `info:` and the slash. Proposals, claims and comments are by
+/// accounts (--as); the operator of the registry has the role lead on the authority `info:`, its
+/// maintainer admin. The local operator is both.
 #[derive(Subcommand)]
 #[command(after_help = EXAMPLES)]
-pub(crate) enum Command {
+pub(crate) enum NamespaceCommand {
     /// List entries
     List {
         /// Only those with this text in string, title, description or organisation
@@ -50,7 +48,7 @@ pub(crate) enum Command {
     /// Propose a namespace: it is open to comments until the operator decides
     Propose {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         #[command(flatten)]
         form: Box<FormOptions>,
         /// What else the operator should know
@@ -60,28 +58,28 @@ pub(crate) enum Command {
     /// Say something of a candidate, or, without TEXT, read what was said
     Comment {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// What to say
         text: Option<String>,
     },
     /// Register a candidate; make a provisional entry permanent; reinstate a deprecated one
     Approve {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// How it was verified whose the namespace is
         #[arg(long)]
         why: String,
         /// Register it provisionally, until this day (YYYY-MM-DD) or time
         #[arg(long, value_name = "DATE", value_parser = date)]
         until: Option<u64>,
-        /// Why it is registered although its string is used elsewhere, or one like it
+        /// Why it is registered although its string, or one like it, is used for something else
         #[arg(long, value_name = "REASON")]
         despite: Option<String>,
     },
     /// Turn down a candidate, or a claim
     Refuse {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// Why
         #[arg(long)]
         why: String,
@@ -89,7 +87,7 @@ pub(crate) enum Command {
     /// Say that an entry is yours
     Claim {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// How that can be verified
         #[arg(long, required_unless_present = "take_back")]
         why: Option<String>,
@@ -97,10 +95,10 @@ pub(crate) enum Command {
         #[arg(long, conflicts_with = "why")]
         take_back: bool,
     },
-    /// Find that a claim is right: whoever made it owns the entry
+    /// Find that a claim is right: the account that made it owns the entry
     Verify {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// How that was verified
         #[arg(long)]
         why: String,
@@ -108,7 +106,7 @@ pub(crate) enum Command {
     /// Change what an entry says; unset fields stay
     Change {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         #[command(flatten)]
         form: Box<FormOptions>,
         /// Why
@@ -121,7 +119,7 @@ pub(crate) enum Command {
     /// Say that a namespace should not be used for anything new
     Deprecate {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// Why
         #[arg(long)]
         why: String,
@@ -129,7 +127,7 @@ pub(crate) enum Command {
     /// Withdraw an entry, leaving a tombstone, or take back a candidate
     Withdraw {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// Why
         #[arg(long)]
         why: String,
@@ -137,7 +135,7 @@ pub(crate) enum Command {
     /// Let a provisional entry go on for a while
     Renew {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// Until this day (YYYY-MM-DD) or time
         #[arg(long, value_name = "DATE", value_parser = date)]
         until: u64,
@@ -148,7 +146,7 @@ pub(crate) enum Command {
     /// Show how an entry came to be what it is
     History {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
     },
     /// Show the policy of the registry, or set it from a file
     Policy {
@@ -187,21 +185,22 @@ Examples:
 
 /// Which entry, and who asks.
 #[derive(Args)]
-pub(crate) struct On {
+pub(crate) struct NamespaceTarget {
     /// The namespace
-    pub(crate) namespace: String,
+    namespace: String,
     /// Act as this account instead of the local operator
     #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    pub(crate) who: Option<Principal>,
+    who: Option<Principal>,
     /// Say what would be done, and do nothing
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    dry_run: bool,
     #[command(flatten)]
-    pub(crate) output: Output,
+    output: Output,
 }
 
-impl Command {
-    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+impl NamespaceCommand {
+    pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
+        let client = &client.acting_as(self.who());
         match self {
             Self::List {
                 text,
@@ -209,245 +208,247 @@ impl Command {
                 historical,
                 output,
             } => {
-                let query = NamespaceQuery {
-                    text: text.clone(),
-                    status: *status,
-                    historical: *historical,
-                    after: None,
-                    limit: usize::MAX,
-                };
-                let found = data
-                    .open()
-                    .map(|registry| (registry.namespaces(&query), registry.time()));
-                let said = found.map(|(page, now)| json::namespaces(&page, now));
-                output.print(said, Json::clone, view::list)
+                let wishes = [
+                    ("q", text.clone()),
+                    ("status", status.map(|status| status.to_string())),
+                    ("historical", historical.map(|is| is.to_string())),
+                ];
+                output.show(list(client, wishes), view::list)
             }
             Self::Show { namespace, output } => {
-                let found = data
-                    .open()
-                    .and_then(|registry| Ok((registry.namespace(namespace)?, registry.time())));
-                let said = found.map(|(entry, now)| json::namespace(&entry, now));
-                output.print(said, Json::clone, view::entry)
+                let said = client.ask("GET", &path(namespace, ""), None);
+                output.show(said, view::entry)
             }
             Self::Propose { on, form, why } => {
                 let form = match form.over(on.empty_form())? {
                     Ok(form) => form,
                     Err(problem) => return Ok(on.output.misused(&problem)),
                 };
-                on.act(data, "proposed", NamespaceAct::Propose(Box::new(form)), why)
+                let mut body = as_object(&form);
+                body.insert("why".into(), why.as_str().into());
+                let asked = on.rehearsed("/namespaces");
+                on.tell(client.ask("POST", &asked, Some(&body.into())), "proposed")
             }
-            Self::Comment { on, text } => on.comment(data, text.as_deref()),
+            Self::Change {
+                on,
+                form,
+                why,
+                expects,
+            } => on.change(client, form, why, *expects),
+            Self::Comment { on, text } => on.comment(client, text.as_deref()),
+            Self::History { on } => {
+                let versions = client.pages(&path(&on.namespace, "/history"), "versions");
+                on.output.show(versions.map(Json::Array), view::history)
+            }
+            Self::Policy { file, output, .. } => {
+                let text = file.as_deref().map(read).transpose()?;
+                let body = text.as_ref().map(|text| json!({"text": text}));
+                let method = if body.is_some() { "PUT" } else { "GET" };
+                let said = client.ask(method, "/namespace-policy", body.as_ref());
+                output.show(said, |said, out| view::policy(said, text.is_some(), out))
+            }
+            Self::Import {
+                file,
+                dry_run,
+                output,
+                ..
+            } => import(client, file, *dry_run, *output),
             Self::Approve {
                 on,
                 why,
                 until,
                 despite,
             } => {
-                let order = NamespaceOrder {
-                    despite: despite.clone(),
-                    ..NamespaceOrder::new(NamespaceAct::Approve { until: *until }, why)
-                };
-                on.order(data, "registered", order)
+                let until = until.map(rfc3339);
+                let body = json!({"why": why, "until": until, "despite": despite});
+                let asked = on.rehearsed(&path(&on.namespace, "/approve"));
+                on.tell(client.ask("POST", &asked, Some(&body)), "registered")
             }
-            Self::Refuse { on, why } => on.act(data, "refused", NamespaceAct::Refuse, why),
-            Self::Claim { on, why, take_back } => {
-                let why = why.as_deref().unwrap_or_default();
-                if *take_back {
-                    on.act(data, "no longer claimed", NamespaceAct::TakeBack, why)
-                } else {
-                    on.act(data, "claimed", NamespaceAct::Claim, why)
-                }
+            Self::Renew { on, until, why } => on.act(client, "renew", why, Some(*until), "renewed"),
+            Self::Claim { on, why: None, .. } => {
+                let asked = on.rehearsed(&path(&on.namespace, "/claim"));
+                on.tell(client.ask("DELETE", &asked, None), "no longer claimed")
             }
-            Self::Verify { on, why } => on.act(data, "verified", NamespaceAct::Verify, why),
-            Self::Change {
-                on,
-                form,
-                why,
-                expects,
-            } => on.change(data, form, why, *expects),
-            Self::Deprecate { on, why } => on.act(data, "deprecated", NamespaceAct::Deprecate, why),
-            Self::Withdraw { on, why } => on.act(data, "withdrawn", NamespaceAct::Withdraw, why),
-            Self::Renew { on, until, why } => {
-                on.act(data, "renewed", NamespaceAct::Renew { until: *until }, why)
-            }
-            Self::History { on } => {
-                let versions = data.open().and_then(|registry| {
-                    registry.namespace_history(&on.who(), &on.namespace, 0, usize::MAX)
-                });
-                let said = versions.map(|all| all.iter().map(json::namespace_version).collect());
-                on.output.print(said, Json::clone, view::history)
-            }
-            Self::Policy { file, who, output } => {
-                policy(data, file.as_deref(), who.as_ref(), *output)
-            }
-            Self::Import {
-                file,
-                who,
-                dry_run,
-                output,
-            } => import(data, file, who.as_ref(), *dry_run, *output),
+            Self::Claim {
+                on, why: Some(why), ..
+            } => on.act(client, "claim", why, None, "claimed"),
+            Self::Refuse { on, why } => on.act(client, "refuse", why, None, "refused"),
+            Self::Verify { on, why } => on.act(client, "verify", why, None, "verified"),
+            Self::Deprecate { on, why } => on.act(client, "deprecate", why, None, "deprecated"),
+            Self::Withdraw { on, why } => on.act(client, "withdraw", why, None, "withdrawn"),
+        }
+    }
+
+    /// As whom it is asked, if not as the operator.
+    fn who(&self) -> Option<&Principal> {
+        match self {
+            Self::List { .. } | Self::Show { .. } => None,
+            Self::Policy { who, .. } | Self::Import { who, .. } => who.as_ref(),
+            Self::Propose { on, .. }
+            | Self::Comment { on, .. }
+            | Self::Approve { on, .. }
+            | Self::Refuse { on, .. }
+            | Self::Claim { on, .. }
+            | Self::Verify { on, .. }
+            | Self::Change { on, .. }
+            | Self::Deprecate { on, .. }
+            | Self::Withdraw { on, .. }
+            | Self::Renew { on, .. }
+            | Self::History { on } => on.who.as_ref(),
         }
     }
 }
 
-impl On {
-    fn who(&self) -> Principal {
-        self.who.clone().unwrap_or(Principal::Operator)
-    }
-
-    fn act(&self, data: &Data, done: &str, act: NamespaceAct, why: &str) -> anyhow::Result<Answer> {
-        self.order(data, done, NamespaceOrder::new(act, why))
-    }
-
-    fn change(
-        &self,
-        data: &Data,
-        form: &FormOptions,
-        why: &str,
-        expects: Option<u64>,
-    ) -> anyhow::Result<Answer> {
-        let entry = match data
-            .open()
-            .and_then(|registry| registry.namespace(&self.namespace))
-        {
-            Ok(entry) => entry,
-            Err(refusal) => return Ok(self.output.refuse(&refusal)),
-        };
-        let form = match form.over(entry.form.clone())? {
-            Ok(form) => form,
-            Err(problem) => return Ok(self.output.misused(&problem)),
-        };
-        let order = NamespaceOrder {
-            // What was looked at is what is changed.
-            expects: expects.or(Some(entry.version)),
-            ..NamespaceOrder::new(NamespaceAct::Change(Box::new(form)), why)
-        };
-        self.order(data, "changed", order)
-    }
-
-    /// Does something with an entry, or says what would be done, with the examples that come out differently.
-    fn order(&self, data: &Data, done: &str, order: NamespaceOrder) -> anyhow::Result<Answer> {
-        let who = self.who();
-        let outcome = data.open().and_then(|registry| {
-            let previewed = match &order.act {
-                NamespaceAct::Propose(form) | NamespaceAct::Change(form) => {
-                    registry.preview_namespace(form)?
-                }
-                NamespaceAct::Approve { .. } => match registry.namespace(&self.namespace) {
-                    Ok(entry) => registry.preview_namespace(&entry.form)?,
-                    Err(_) => Vec::new(),
-                },
-                _ => Vec::new(),
-            };
-            let entry = self.carry_out(&registry, &who, order)?;
-            Ok((entry, previewed, registry.time()))
-        });
-        let said = outcome.map(|(entry, previewed, now)| {
-            json::namespace_acted_on(&entry, now, &previewed, self.dry_run)
-        });
-        self.output
-            .print(said, Json::clone, |said, out| view::done(said, done, out))
-    }
-
-    fn carry_out(
-        &self,
-        registry: &Registry,
-        who: &Principal,
-        order: NamespaceOrder,
-    ) -> Result<Arc<NamespaceEntry>, RegistryError> {
-        if self.dry_run {
-            let entry = registry.consider_namespace(who, &self.namespace, order);
-            return entry.map(Arc::new);
-        }
-        registry.act_on_namespace(who, &self.namespace, order)
-    }
-
-    fn comment(&self, data: &Data, text: Option<&str>) -> anyhow::Result<Answer> {
-        let Some(text) = text else {
-            let found = data
-                .open()
-                .and_then(|registry| registry.namespace_comments(&self.who(), &self.namespace));
-            let said = found.map(|all| all.iter().map(json::namespace_comment).collect());
-            return self.output.print(said, Json::clone, view::comments);
-        };
-        if self.dry_run {
-            return Ok(self.output.misused(NO_REHEARSAL));
-        }
-        let said = data
-            .open()
-            .and_then(|registry| registry.comment_on_namespace(&self.who(), &self.namespace, text));
-        let said = said.map(|said| json::namespace_comment(&said));
-        self.output.print(said, Json::clone, |said, out| {
-            view::commented(said, &self.namespace, out)
-        })
-    }
-
+impl NamespaceTarget {
     /// What is proposed if nothing is said.
-    pub(crate) fn empty_form(&self) -> NamespaceForm {
+    fn empty_form(&self) -> NamespaceForm {
         NamespaceForm {
             namespace: self.namespace.clone(),
             ..NamespaceForm::default()
         }
     }
-}
 
-/// Why a comment is not tried first.
-pub(crate) const NO_REHEARSAL: &str = "a comment cannot be rehearsed";
+    fn rehearsed(&self, path: &str) -> String {
+        let query = if self.dry_run { "?dry-run=true" } else { "" };
+        format!("{path}{query}")
+    }
 
-fn policy(
-    data: &Data,
-    file: Option<&str>,
-    who: Option<&Principal>,
-    output: Output,
-) -> anyhow::Result<Answer> {
-    let text = file.map(read).transpose()?;
-    let who = who.cloned().unwrap_or(Principal::Operator);
-    let outcome = data.open().and_then(|registry| match &text {
-        Some(text) => registry.set_namespace_policy(&who, text),
-        None => registry.namespace_policy(),
-    });
-    let said = outcome.map(|policy| json::namespace_policy(&policy));
-    output.print(said, Json::clone, |said, out| {
-        view::policy(said, text.is_some(), out)
-    })
-}
+    fn tell(&self, said: Result<Json, Problem>, done: &str) -> anyhow::Result<Answer> {
+        self.output
+            .show(said, |said, out| view::done(said, done, out))
+    }
 
-fn import(
-    data: &Data,
-    file: &str,
-    who: Option<&Principal>,
-    dry_run: bool,
-    output: Output,
-) -> anyhow::Result<Answer> {
-    let text = read(file)?;
-    let who = who.cloned().unwrap_or(Principal::Operator);
-    let outcome = data.open().and_then(|registry| {
-        let records = NamespaceImport::read(&text)?;
-        if dry_run {
-            registry.consider_namespaces(&who, records)
-        } else {
-            registry.import_namespaces(&who, records)
+    /// What takes a reason, and perhaps a time.
+    fn act(
+        &self,
+        client: &Client,
+        act: &str,
+        why: &str,
+        until: Option<u64>,
+        done: &str,
+    ) -> anyhow::Result<Answer> {
+        let body = match until {
+            Some(until) => json!({"why": why, "until": rfc3339(until)}),
+            None => json!({"why": why}),
+        };
+        let asked = self.rehearsed(&path(&self.namespace, &format!("/{act}")));
+        self.tell(client.ask("POST", &asked, Some(&body)), done)
+    }
+
+    fn comment(&self, client: &Client, text: Option<&str>) -> anyhow::Result<Answer> {
+        let asked = path(&self.namespace, "/comments");
+        let Some(text) = text else {
+            return self
+                .output
+                .show(client.ask("GET", &asked, None), view::comments);
+        };
+        if self.dry_run {
+            return Ok(self.output.misused("a comment cannot be rehearsed"));
         }
+        let said = client.ask("POST", &asked, Some(&json!({"text": text})));
+        self.output.show(said, |said, out| {
+            view::commented(said, &self.namespace, out)
+        })
+    }
+
+    /// What was looked at is what is changed.
+    fn change(
+        &self,
+        client: &Client,
+        form: &FormOptions,
+        why: &str,
+        expects: Option<u64>,
+    ) -> anyhow::Result<Answer> {
+        let entry = match client.ask("GET", &path(&self.namespace, ""), None) {
+            Ok(entry) => entry,
+            Err(problem) => return problem.tell(self.output),
+        };
+        let Ok(old) = NamespaceForm::from_json(&entry.to_string()) else {
+            return unreadable().tell(self.output);
+        };
+        let new = match form.over(old.clone())? {
+            Ok(new) => new,
+            Err(problem) => return Ok(self.output.misused(&problem)),
+        };
+        let mut body = patch(&as_object(&old), as_object(&new));
+        body.insert("why".into(), why.into());
+        let version = expects.unwrap_or_else(|| view::number(&entry, "version"));
+        let asked = self.rehearsed(&path(&self.namespace, ""));
+        let said = client.ask_if("PATCH", &asked, &body.into(), version);
+        self.tell(said, "changed")
+    }
+}
+
+fn path(namespace: &str, rest: &str) -> String {
+    // Without any, the list would be meant.
+    let namespace = if namespace.is_empty() { " " } else { namespace };
+    format!("/namespaces/{}{rest}", encode(namespace))
+}
+
+/// All pages of a list as one.
+fn list(client: &Client, wishes: [(&str, Option<String>); 3]) -> Result<Json, Problem> {
+    let wishes = wishes.map(|(name, wish)| {
+        let wish = wish.map(|wish| format!("&{name}={}", encode(&wish)));
+        wish.unwrap_or_default()
     });
-    let all_taken = outcome
-        .as_ref()
-        .is_ok_and(|done| done.iter().all(|record| record.outcome.is_ok()));
-    let answer = output.print(
-        outcome,
-        |done| {
-            let said = done.iter().map(|record| match &record.outcome {
-                Ok(changed) => json!({"namespace": record.namespace, "changed": changed}),
-                Err(refusal) => {
-                    json!({"namespace": record.namespace, "error": json::refusal(refusal)})
+    let all = client.pages_with("/namespaces", &wishes.concat(), "namespaces")?;
+    Ok(json!({"total": all.len(), "namespaces": all, "next": null}))
+}
+
+fn as_object(form: &NamespaceForm) -> Map<String, Json> {
+    match serde_json::to_value(form) {
+        Ok(Json::Object(object)) => object,
+        _ => Map::new(),
+    }
+}
+
+/// What makes the new object of the old one (RFC 7396): what is no longer there is said to be null.
+fn patch(old: &Map<String, Json>, new: Map<String, Json>) -> Map<String, Json> {
+    let gone = old.keys().filter(|name| !new.contains_key(*name));
+    let mut patch: Map<_, _> = gone.map(|name| (name.clone(), Json::Null)).collect();
+    for (name, value) in new {
+        match (old.get(&name), value) {
+            (Some(Json::Object(before)), Json::Object(after)) => {
+                let inner = self::patch(before, after);
+                if !inner.is_empty() {
+                    patch.insert(name, inner.into());
                 }
-            });
-            said.collect::<Json>()
-        },
-        |done, out| {
-            done.iter().try_for_each(|record| match &record.outcome {
-                Ok(true) => writeln!(out, "{:<20}  changed", record.namespace),
-                Ok(false) => writeln!(out, "{:<20}  as it was", record.namespace),
-                Err(refusal) => writeln!(out, "{:<20}  refused: {refusal}", record.namespace),
+            }
+            (Some(before), after) if *before == after => {}
+            (_, after) => {
+                patch.insert(name, after);
+            }
+        }
+    }
+    patch
+}
+
+fn import(client: &Client, file: &str, dry_run: bool, output: Output) -> anyhow::Result<Answer> {
+    let why =
+        "records of another registry are taken where the data folder is: leave out --api there";
+    if let Err(problem) = client.only_local(why) {
+        return problem.tell(output);
+    }
+    let query = if dry_run { "?dry-run=true" } else { "" };
+    let said = client.send_text(&format!("/operator/namespaces{query}"), &read(file)?);
+    let said = said.map(|said| said.as_array().cloned().unwrap_or_default());
+    let all_taken = said
+        .as_ref()
+        .is_ok_and(|taken| taken.iter().all(|record| record.get("error").is_none()));
+    let answer = output.show_as(
+        said,
+        |taken| Json::Array(taken.clone()),
+        |taken, out| {
+            taken.iter().try_for_each(|record| {
+                let namespace = text(record, "namespace");
+                match (record.get("error"), field(record, "changed")) {
+                    (Some(error), _) => {
+                        let why = Safe(text(error, "message"));
+                        writeln!(out, "{namespace:<20}  refused: {why}")
+                    }
+                    (None, Json::Bool(true)) => writeln!(out, "{namespace:<20}  changed"),
+                    (None, _) => writeln!(out, "{namespace:<20}  as it was"),
+                }
             })
         },
     )?;
@@ -458,31 +459,19 @@ fn import(
     })
 }
 
-impl Command {
-    /// The file that it names.
-    pub(crate) fn file(&self) -> Option<&str> {
-        match self {
-            Self::Change { form, .. } | Self::Propose { form, .. } => form.file(),
-            Self::Policy { file, .. } => file.as_deref(),
-            Self::Import { file, .. } => Some(file),
-            _ => None,
-        }
-    }
-}
-
 /// The most that is read of a file.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Reads a file, or standard input.
 pub(crate) fn read(file: &str) -> anyhow::Result<String> {
     let input: Box<dyn Read> = if file == "-" {
-        console::stdin()
+        Box::new(io::stdin())
     } else {
-        Box::new(console::open(file).with_context(|| UnreadableInput::new(file))?)
+        Box::new(File::open(file).with_context(|| UnreadableInput::new(file))?)
     };
     let mut text = String::new();
     input
-        .take(MOST_BYTES)
+        .take(MAX_BYTES)
         .read_to_string(&mut text)
         .with_context(|| UnreadableInput::new(file))?;
     Ok(text)
@@ -495,4 +484,36 @@ fn date(text: &str) -> Result<u64, String> {
         .ok_or_else(|| {
             format!("`{text}` is neither a day (2027-01-31) nor a time (2027-01-31T12:00:00Z)")
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_says_what_is_other_and_what_is_gone() {
+        for (old, new, made) in [
+            (json!({"a": 1}), json!({"a": 1}), json!({})),
+            (
+                json!({"a": 1, "b": 2}),
+                json!({"b": 3}),
+                json!({"a": null, "b": 3}),
+            ),
+            (
+                json!({"a": {"b": 1, "c": [1]}, "d": {"e": 1}}),
+                json!({"a": {"c": [2]}, "d": {"e": 1}}),
+                json!({"a": {"b": null, "c": [2]}}),
+            ),
+            (
+                json!({"a": null}),
+                json!({"a": {"b": 1}}),
+                json!({"a": {"b": 1}}),
+            ),
+        ] {
+            let (Json::Object(old), Json::Object(new)) = (old, new) else {
+                panic!("objects are compared");
+            };
+            assert_eq!(Json::Object(patch(&old, new)), made);
+        }
+    }
 }

@@ -11,7 +11,8 @@ use crate::commands::namespace::read;
 /// What an entry says. What a file says comes first, options after it.
 #[derive(Args)]
 pub(crate) struct FormOptions {
-    /// Take the fields from a JSON file, such as `namespace show --json` prints; - for standard input
+    /// Take the fields from a JSON file, such as `namespace show --json` prints; - for standard
+    /// input
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
     /// A title
@@ -40,7 +41,7 @@ pub(crate) struct FormOptions {
     pattern: Option<String>,
     /// Whether case counts, and if not, which one is canonical
     #[arg(long)]
-    case: Option<CaseOption>,
+    case: Option<CanonicalCaseOption>,
     /// Punctuation that does not count
     #[arg(long, value_name = "CHARS")]
     strip: Option<String>,
@@ -68,7 +69,7 @@ pub(crate) struct FormOptions {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum CaseOption {
+enum CanonicalCaseOption {
     Sensitive,
     Lower,
     Upper,
@@ -81,11 +82,6 @@ enum Declared {
 }
 
 impl FormOptions {
-    /// The file that has the fields.
-    pub(crate) fn file(&self) -> Option<&str> {
-        self.file.as_deref()
-    }
-
     /// The form with what is said here; inside, what is wrong with how it is said.
     pub(crate) fn over(
         &self,
@@ -139,9 +135,9 @@ impl FormOptions {
         may_go(&mut form.resolution.security, &self.security);
         if let Some(case) = self.case {
             form.normalisation.case = match case {
-                CaseOption::Sensitive => NamespaceCase::Sensitive,
-                CaseOption::Lower => NamespaceCase::Lower,
-                CaseOption::Upper => NamespaceCase::Upper,
+                CanonicalCaseOption::Sensitive => NamespaceCase::Sensitive,
+                CanonicalCaseOption::Lower => NamespaceCase::Lower,
+                CanonicalCaseOption::Upper => NamespaceCase::Upper,
             };
         }
         match self.steps.as_deref() {

@@ -1,5 +1,4 @@
-//! What `namespace` shows to people, made from what it says in JSON: whether that comes from the data folder or from a server elsewhere,
-//! it reads the same.
+//! What `namespace` shows to people, made from the JSON of the API.
 
 use std::io::{self, Write};
 

@@ -9,6 +9,7 @@ use clap::Args;
 use handfast_client::{Query, Resolution, Roots, ServerAddress};
 use handfast_id::Standard;
 use handfast_registry::{Principal, Reading, Registry, RegistryError, State, StoreError};
+use handfast_server::convert;
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Value, json as wire_json};
 use serde_json::{Value as Json, json};
@@ -32,8 +33,8 @@ Exit status: 0 found, 1 not found or denied, 2 wrong usage, 3 the network or the
 
 /// Resolve a handle, here or at any handle server
 ///
-/// Asks the server that is named, or with --root whoever serves the handle; without either, the data folder. Over UDP
-/// first, then TCP, then HTTP.
+/// Asks the server that is named, or with --root the server of the handle; without either, the
+/// data folder. Over UDP first, then TCP, then HTTP.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Resolve {
@@ -41,8 +42,8 @@ pub(crate) struct Resolve {
     id: String,
     #[command(flatten)]
     connection: Connection,
-    /// Find the server from this root information: a file `root_info`, `bootstrap_handles`, `local_info` or
-    /// `siteinfo.json`, or the HOST:PORT of a server of the root
+    /// Find the server from this root information: a file `root_info`, `bootstrap_handles`,
+    /// `local_info` or `siteinfo.json`, or the HOST:PORT of a server of the root
     #[arg(long, value_name = "FILE", conflicts_with = "server")]
     root: Option<String>,
     /// Values of this type only; a dot at the end includes all types below it. May be repeated
@@ -128,25 +129,20 @@ impl Resolve {
         Ok(Some(Root::At(address)))
     }
 
-    /// Whether it is asked of another server.
-    pub(crate) fn is_elsewhere(&self) -> bool {
-        self.connection.server.is_some() || self.root.is_some()
-    }
-
     /// From the data folder.
     fn run_here(&self, data: &Data) -> anyhow::Result<Answer> {
-        let elsewhere = |answer: &str| {
+        let ask_server = |answer: &str| {
             self.output.misused(&format!(
                 "{answer}: give --server HOST:PORT, or --root with a file of root information"
             ))
         };
         if self.connection.is_loose() || self.certified {
-            return Ok(elsewhere("this is asked of a server"));
+            return Ok(ask_server("this is asked of a server"));
         }
-        let registry = match data.open() {
+        let registry = match data.open_to_read() {
             Ok(registry) => registry,
             Err(RegistryError::Store(StoreError::NoStore { .. })) => {
-                return Ok(elsewhere("there is no data folder here"));
+                return Ok(ask_server("there is no data folder here"));
             }
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
@@ -154,7 +150,7 @@ impl Resolve {
         if let Ok(handle) = handle_of(&self.id, &rules)
             && registry.is_responsible(&handle).is_ok_and(|is| !is)
         {
-            return Ok(elsewhere(&format!("{handle} is not kept here")));
+            return Ok(ask_server(&format!("{handle} is not registered here")));
         }
         let found = self.find(&registry);
         self.output.print(found, Found::as_json, Found::for_people)
@@ -301,5 +297,5 @@ fn values_json(values: &[Value<'_>]) -> Json {
 fn values_for_people(values: &[Value<'_>], out: &mut dyn Write) -> io::Result<()> {
     values
         .iter()
-        .try_for_each(|value| writeln!(out, "  {}", line(value)))
+        .try_for_each(|value| writeln!(out, "  {}", line(&convert::value(value))))
 }

@@ -1,4 +1,4 @@
-//! `handfast serve`: the doors.
+//! `handfast serve`: the native protocol, HTTP, and the socket of the data folder.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -13,7 +13,6 @@ use crate::commands::demo;
 use crate::config;
 use crate::exit::Answer;
 use crate::folder::{Data, program, world};
-use crate::remote::socket::Socket;
 use crate::terminal::output::Output;
 
 /// Serve the handle protocol, and resolve names over HTTP
@@ -27,7 +26,8 @@ pub(crate) struct Serve {
     /// Where HTTP is spoken [default: 127.0.0.1:8000]
     #[arg(long, value_name = "ADDRESS:PORT", env = "HANDFAST_WEB")]
     web: Option<SocketAddr>,
-    /// The URL that clients use: absolute URLs begin with it, and credentials are taken under its host
+    /// The URL that clients use: absolute URLs begin with it, and credentials are taken under its
+    /// host
     #[arg(long, value_name = "URL", env = "HANDFAST_PUBLIC_URL")]
     public_url: Option<PublicUrl>,
     /// Fill a new data folder with examples
@@ -42,16 +42,16 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let doors = match self.doors(&data.folder) {
-            Ok(doors) => doors,
+        let wanted = match self.addresses(&data.folder) {
+            Ok(wanted) => wanted,
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
         if self.print_config {
-            let printed = config::print(&data.folder, doors, self.public_url.as_ref())?;
+            let printed = config::print(&data.folder, wanted, self.public_url.as_ref())?;
             write!(io::stdout(), "{printed}")?;
             return Ok(Answer::Done);
         }
-        let registry = match data.open_or_make_alone(self.output, self.demo) {
+        let registry = match data.open_or_make(self.output, self.demo) {
             Ok(registry) => registry,
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
@@ -70,16 +70,16 @@ impl Serve {
             Some(_) => demo::EXAMPLE,
             None => Identity::ADMINISTRATOR,
         };
-        let door = Door::bind(doors.native, doors.web)?;
-        let addresses = door.addresses();
+        let listeners = Door::bind(wanted.native, wanted.web)?;
+        let addresses = listeners.addresses();
         let mut identity = Identity::open_or_make(&data.folder, addresses)?;
-        if addresses != doors {
-            // A port that the system chose is where the server is now, whatever was said of it before.
+        if addresses != wanted {
+            // A port that the system chose is where the server is now, whatever was said of it
+            // before.
             identity = identity.with_ports_of(addresses);
         }
         self.warn(&data.folder, &identity, addresses);
-        let registry = Arc::new(registry);
-        let mut native = Native::new(Arc::clone(&registry), identity, world(), administrators)
+        let mut native = Native::new(Arc::new(registry), identity, world(), administrators)
             .with_replicators(replicators)
             .with_udp_limits(config::udp_limits(&data.folder)?)
             .with_minimum_version(config::minimum_version(&data.folder)?);
@@ -100,8 +100,8 @@ impl Serve {
         let mut settings = config::web(&data.folder)?;
         settings.public_url = self.public_url.clone().or(settings.public_url);
         let tls = settings.tls.clone();
-        let served = door.open(native, settings)?;
-        let socket = match Socket::open(&data.folder, &registry, crate::run_for_client) {
+        let served = listeners.open(native, settings)?;
+        let socket = match served.open_socket() {
             Ok(socket) => Some(socket),
             Err(error) => {
                 let problem = format!("warning: commands on this folder have to wait: {error}");
@@ -123,7 +123,7 @@ impl Serve {
     }
 
     /// Where to listen: by flags and variables, or by the configuration.
-    fn doors(&self, folder: &Path) -> anyhow::Result<Addresses> {
+    fn addresses(&self, folder: &Path) -> anyhow::Result<Addresses> {
         let configured = config::doors(folder)?;
         Ok(Addresses {
             native: self.native.unwrap_or(configured.native),
@@ -131,20 +131,23 @@ impl Serve {
         })
     }
 
-    /// Says what of the site record may not lead here. It may still be right, where ports are forwarded.
+    /// Says what of the site record may not lead here. It may still be right, where ports are
+    /// forwarded.
     fn warn(&self, folder: &Path, identity: &Identity, addresses: Addresses) {
         let server = identity.site().servers.first();
         let address = server.map(handfast_wire::SiteServer::ip);
         if address.is_some_and(|address| address.is_unspecified()) {
             self.output.note(&format!(
-                "warning: clients are told no address; say one with `{} init --bundle --public-address IP`",
+                "warning: clients are told no address; \
+                 say one with `{} init --bundle --public-address IP`",
                 program(folder)
             ));
         }
         let is_hidden = addresses.native.ip().is_loopback();
         if is_hidden && address.is_some_and(|address| !address.is_loopback()) {
             self.output.note(
-                "warning: clients are told an address where this server does not listen: see --native",
+                "warning: clients are told an address where this server does not listen: \
+                 see --native",
             );
         }
         if !identity.names_ports_of(addresses) {
@@ -153,7 +156,7 @@ impl Serve {
         }
     }
 
-    /// Where the doors are, and how to log in.
+    /// Where the server listens, and how to log in.
     fn told(&self, folder: &Path, addresses: Addresses, tls: &Tls, example: &str) -> String {
         let (native, web) = (addresses.native, addresses.web);
         let who = Identity::administrator();
@@ -200,7 +203,8 @@ fn tell_operators() {
         .with_writer(io::stderr)
         .with_ansi(false)
         .with_target(false)
-        // A log that cannot be written, on a full disk for example, must not fail the request that it is about.
+        // A log that cannot be written, on a full disk for example, must not fail the request that
+        // it is about.
         .log_internal_errors(false)
         .with_max_level(tracing_subscriber::filter::LevelFilter::INFO)
         .try_init();

@@ -17,11 +17,12 @@ use crate::exit::Answer;
 use crate::folder::make;
 use crate::terminal::output::Output;
 
-/// Where a passphrase is said when nobody is at the terminal. It has no flag: others see command lines.
+/// Where a passphrase is said when nobody is at the terminal. It has no flag: others see command
+/// lines.
 const PASSPHRASE: &str = "HANDFAST_PASSPHRASE";
 
-/// Makes a data folder of a handle server's. All of it is read before anything is written, and the folder is made beside
-/// its place.
+/// Makes a data folder of a handle server's. All of it is read before anything is written, and the
+/// folder is made beside its place.
 pub(crate) fn run(
     from: &Path,
     folder: &Path,
@@ -135,9 +136,12 @@ fn as_json(server: &HandleServer, known: &[Principal], ready: &Ready, folder: &P
 
 /// What is taken over, a line each.
 fn taken(server: &HandleServer, known: &[Principal]) -> Vec<String> {
-    let doors = server.doors();
+    let addresses = server.doors();
     let mut lines = vec![
-        format!("listens at {} and http://{}/", doors.native, doors.web),
+        format!(
+            "listens at {} and http://{}/",
+            addresses.native, addresses.web
+        ),
         format!("site record of serial number {}", server.site().serial),
     ];
     for prefix in server.prefixes() {
@@ -157,14 +161,14 @@ fn taken(server: &HandleServer, known: &[Principal]) -> Vec<String> {
             let how = if known.contains(who) {
                 "with the administrator's key"
             } else {
-                "when its key is kept here"
+                "when its key is in a record here"
             };
             lines.push(format!("{} {what}, {how}", Shown(&who.to_string())));
         }
     }
     if server.was_encrypted() {
         lines.push(
-            "privkey.bin is kept without its passphrase, so that the server can start alone; \
+            "privkey.bin is stored without its passphrase, so that the server can start alone; \
              only its owner may read it"
                 .into(),
         );

@@ -3,20 +3,18 @@
 use std::io::{self, Write};
 
 use clap::Subcommand;
-use handfast_registry::{NewToken, Principal, RegistryError, Role, Token, json};
+use handfast_registry::{NewToken, Role};
 use serde_json::{Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::job::text;
-use crate::commands::user::said;
 use crate::exit::Answer;
-use crate::folder::Data;
-use crate::remote::api::{Elsewhere, encode, unreadable};
+use crate::remote::client::{Client, Problem, encode, unreadable};
 use crate::terminal::output::Output;
 
 /// Tokens, by which programs act for an account over the web
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum TokenCommand {
     /// Make a token, and show it this once
     Create {
         /// The account that it acts for
@@ -36,7 +34,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// List tokens; what they are is not kept
+    /// List tokens; their secrets are not stored
     List {
         #[command(flatten)]
         output: Output,
@@ -50,48 +48,8 @@ pub(crate) enum Command {
     },
 }
 
-impl Command {
-    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        match self {
-            Self::Create {
-                account,
-                title,
-                authority,
-                role,
-                days,
-                output,
-            } => {
-                let new = NewToken {
-                    title: title.clone(),
-                    authority: authority.clone(),
-                    role: *role,
-                    days: *days,
-                };
-                let made = data
-                    .open()
-                    .and_then(|registry| registry.create_token(&Principal::Operator, account, new));
-                tell_made(*output, made.map(|made| made_json(&made)))
-            }
-            Self::List { output } => {
-                let tokens = data
-                    .open()
-                    .and_then(|registry| registry.tokens(&Principal::Operator));
-                list(
-                    *output,
-                    tokens.map(|all| all.iter().map(json::token).collect()),
-                )
-            }
-            Self::Revoke { token, output } => {
-                let revoked = data
-                    .open()
-                    .and_then(|registry| registry.revoke_token(&Principal::Operator, token));
-                tell_revoked(*output, revoked.map(|token| json::token(&token)))
-            }
-        }
-    }
-
-    /// The same at a server elsewhere.
-    pub(crate) fn run_elsewhere(&self, server: &Elsewhere) -> anyhow::Result<Answer> {
+impl TokenCommand {
+    pub(crate) fn run(&self, client: &Client) -> anyhow::Result<Answer> {
         match self {
             Self::Create {
                 account,
@@ -107,34 +65,31 @@ impl Command {
                     body.extend(authority.map(|said| ("authority".into(), said.into())));
                     body.extend(role.map(|role| ("role".into(), role.as_str().into())));
                 }
-                let made = server.ask("POST", "/tokens", Some(&body));
-                said(*output, made, |made| tell_made(*output, Ok(made)))
+                tell_made(*output, client.ask("POST", "/tokens", Some(&body)))
             }
             Self::List { output } => {
-                let all = server.ask("GET", "/tokens", None);
-                said(*output, all, |all| {
-                    let all = all.as_array().cloned().unwrap_or_default();
-                    list(*output, Ok(all))
-                })
+                let all = client.ask("GET", "/tokens", None);
+                let all = all.map(|all| all.as_array().cloned().unwrap_or_default());
+                list(*output, all)
             }
             Self::Revoke { token, output } => {
-                let all = server.ask("GET", "/tokens", None);
+                let all = client.ask("GET", "/tokens", None);
                 let path = format!("/tokens/{}", encode(token));
-                let revoked = server.ask("DELETE", &path, None);
-                let revoked = all.and_then(|all| revoked.map(|_| all));
-                said(*output, revoked, |all| {
+                let revoked = client.ask("DELETE", &path, None);
+                let revoked = all.and_then(|all| {
+                    revoked?;
                     let mut all = all.as_array().into_iter().flatten();
                     let found = all.find(|found| text(found, "token") == token);
-                    let found = found.cloned().ok_or_else(unreadable);
-                    tell_revoked(*output, found)
-                })
+                    found.cloned().ok_or_else(unreadable)
+                });
+                tell_revoked(*output, revoked)
             }
         }
     }
 }
 
-fn tell_made(output: Output, made: Result<Json, RegistryError>) -> anyhow::Result<Answer> {
-    output.print(made, Json::clone, |made, out| {
+fn tell_made(output: Output, made: Result<Json, Problem>) -> anyhow::Result<Answer> {
+    output.show(made, |made, out| {
         writeln!(out, "{}", text(made, "secret"))?;
         output.note(&format!(
             "token {} for {} until {}; it is not shown again",
@@ -146,27 +101,19 @@ fn tell_made(output: Output, made: Result<Json, RegistryError>) -> anyhow::Resul
     })
 }
 
-fn list(output: Output, tokens: Result<Vec<Json>, RegistryError>) -> anyhow::Result<Answer> {
-    output.print(
+fn list(output: Output, tokens: Result<Vec<Json>, Problem>) -> anyhow::Result<Answer> {
+    output.show_as(
         tokens,
         |tokens| Json::Array(tokens.clone()),
         |tokens, out| tokens.iter().try_for_each(|token| line(token, out)),
     )
 }
 
-fn tell_revoked(output: Output, token: Result<Json, RegistryError>) -> anyhow::Result<Answer> {
-    output.print(token, Json::clone, |token, out| {
+fn tell_revoked(output: Output, token: Result<Json, Problem>) -> anyhow::Result<Answer> {
+    output.show(token, |token, out| {
         let (id, account) = (text(token, "token"), text(token, "account"));
         writeln!(out, "revoked {id} of {account}")
     })
-}
-
-fn made_json((secret, token): &(String, Token)) -> Json {
-    let mut made = json::token(token);
-    if let Json::Object(made) = &mut made {
-        made.insert("secret".into(), secret.as_str().into());
-    }
-    made
 }
 
 fn line(token: &Json, out: &mut dyn Write) -> io::Result<()> {

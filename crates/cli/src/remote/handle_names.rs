@@ -10,14 +10,14 @@ use handfast_wire::{Admin, AdminPermissions, Codec, Permissions, Reference, Resp
 use serde_json::json;
 
 use crate::commands::inspect_view::Shown as Safe;
-use crate::commands::name::{Command, On, Values};
+use crate::commands::name::{NameCommand, NameTarget, Values};
 use crate::commands::resolve::{as_json, for_people};
 use crate::exit::Answer;
 use crate::remote::handle_server::{Connection, fail, handle_of, wait};
 use crate::terminal::output::Output;
 
 /// Runs a command at the server that it names; `None` if it names none, or can name none.
-pub(crate) fn run(command: &Command) -> Option<anyhow::Result<Answer>> {
+pub(crate) fn run(command: &NameCommand) -> Option<anyhow::Result<Answer>> {
     let connection = command.connection()?;
     if connection.is_loose() {
         let problem = "--way, --key and --secret-file are for a server: give --server HOST:PORT";
@@ -27,31 +27,31 @@ pub(crate) fn run(command: &Command) -> Option<anyhow::Result<Answer>> {
     at_server(command, connection)
 }
 
-fn at_server(command: &Command, connection: &Connection) -> Option<anyhow::Result<Answer>> {
-    let no = |on: &On, what: &str| {
+fn at_server(command: &NameCommand, connection: &Connection) -> Option<anyhow::Result<Answer>> {
+    let no = |on: &NameTarget, what: &str| {
         let problem =
-            format!("{what} cannot be said in the handle protocol: do it where the name is kept");
+            format!("{what} cannot be said in the handle protocol: do it where the name is stored");
         Ok(on.output.misused(&problem))
     };
     Some(match command {
-        Command::Create {
+        NameCommand::Create {
             on, reserve: true, ..
         } => no(on, "--reserve"),
-        Command::Create { on, values, .. } => create(&At { on, connection }, values),
-        Command::Show {
+        NameCommand::Create { on, values, .. } => create(&At { on, connection }, values),
+        NameCommand::Show {
             on, at: Some(_), ..
         } => no(on, "--at"),
-        Command::Show { on, at: None, .. } => show(&At { on, connection }),
-        Command::List {
+        NameCommand::Show { on, at: None, .. } => show(&At { on, connection }),
+        NameCommand::List {
             authority,
             who,
             output,
             ..
         } => list(authority, who.as_ref(), connection, *output),
-        Command::Set {
+        NameCommand::Set {
             on, values, remove, ..
         } => set(&At { on, connection }, values, remove),
-        Command::Withdraw {
+        NameCommand::Withdraw {
             on,
             reason,
             successor,
@@ -62,22 +62,23 @@ fn at_server(command: &Command, connection: &Connection) -> Option<anyhow::Resul
             (true, None) => withdraw(&At { on, connection }),
         },
         // The handle protocol has no words for these, and they offer no --server.
-        Command::Activate { .. }
-        | Command::Restore { .. }
-        | Command::Transfer { .. }
-        | Command::Erase { .. }
-        | Command::History { .. }
-        | Command::Undo { .. } => return None,
+        NameCommand::Activate { .. }
+        | NameCommand::Restore { .. }
+        | NameCommand::Transfer { .. }
+        | NameCommand::Erase { .. }
+        | NameCommand::History { .. }
+        | NameCommand::Undo { .. } => return None,
     })
 }
 
 /// A name at a server.
 struct At<'c> {
-    on: &'c On,
+    on: &'c NameTarget,
     connection: &'c Connection,
 }
 
-/// Whoever creates a handle may change it from then on only if a value of it says so: one is added unless there is one.
+/// The creator of a handle may change it later only if a value of it says so: such a value is
+/// added unless there is one.
 fn create(at: &At<'_>, values: &Values) -> anyhow::Result<Answer> {
     // CID-14: what would be cut off is refused before anybody is asked.
     if let Ok(found) = recognise(&at.on.id, &Standard)
@@ -103,15 +104,15 @@ fn create(at: &At<'_>, values: &Values) -> anyhow::Result<Answer> {
     })
 }
 
-/// What is given is read first, because it may leave out what is to stay. Values are put in one request and removed in
-/// another: the protocol has none that does both.
+/// What is given is read first, because it may leave out what is to stay. Values are put in one
+/// request and removed in another: the protocol has none that does both.
 fn set(at: &At<'_>, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
     if remove.is_empty() && values.urls.is_empty() && values.is_empty() {
         let problem = "nothing to set: give --url, --value or --remove";
         return Ok(at.on.output.misused(problem));
     }
     change(at, "changed", async |client, handle| {
-        let given = values.read_whole().map_err(Problem::Usage)?;
+        let given = values.read_whole().map_err(ChangeProblem::Usage)?;
         let query = Query {
             includes_restricted: true,
             ..Query::all()
@@ -127,7 +128,7 @@ fn set(at: &At<'_>, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
         let missing = remove.iter().find(|index| old_at(**index).is_none());
         if let (Some(index), false) = (missing, old.is_empty()) {
             let problem = anyhow::anyhow!("{handle} has no value {index} to remove");
-            return Err(Problem::Usage(problem));
+            return Err(ChangeProblem::Usage(problem));
         }
         let put = given
             .iter()
@@ -224,12 +225,12 @@ fn list(
 }
 
 /// Why a change was not made.
-enum Problem {
+enum ChangeProblem {
     Client(ClientError),
     Usage(anyhow::Error),
 }
 
-impl From<ClientError> for Problem {
+impl From<ClientError> for ChangeProblem {
     fn from(error: ClientError) -> Self {
         Self::Client(error)
     }
@@ -239,12 +240,12 @@ impl From<ClientError> for Problem {
 fn change(
     at: &At<'_>,
     done: &str,
-    change: impl AsyncFnOnce(&Client, &str) -> Result<String, Problem>,
+    change: impl AsyncFnOnce(&Client, &str) -> Result<String, ChangeProblem>,
 ) -> anyhow::Result<Answer> {
     let output = at.on.output;
     if at.on.who.is_none() {
-        let problem = "a server wants to know who changes something: --as INDEX:HANDLE with --key FILE or \
-                       --secret-file FILE";
+        let problem = "a server wants to know who changes something: \
+                       --as INDEX:HANDLE with --key FILE or --secret-file FILE";
         return Ok(output.misused(problem));
     }
     let (client, handle) = match prepare(at) {
@@ -266,8 +267,8 @@ fn change(
                 writeln!(out, "{done} {} at {server}", Safe(handle))
             },
         ),
-        Err(Problem::Client(error)) => Ok(fail(output, &error)),
-        Err(Problem::Usage(error)) => Ok(output.misused(&format!("{error:#}"))),
+        Err(ChangeProblem::Client(error)) => Ok(fail(output, &error)),
+        Err(ChangeProblem::Usage(error)) => Ok(output.misused(&format!("{error:#}"))),
     }
 }
 
@@ -276,8 +277,8 @@ fn prepare(at: &At<'_>) -> anyhow::Result<(Client, String)> {
     Ok((at.connection.client(at.on.who.as_ref())?, handle))
 }
 
-fn given(values: &Values) -> Result<Vec<Value<'static>>, Problem> {
-    let given = values.read_whole().map_err(Problem::Usage)?;
+fn given(values: &Values) -> Result<Vec<Value<'static>>, ChangeProblem> {
+    let given = values.read_whole().map_err(ChangeProblem::Usage)?;
     Ok(given.iter().map(|new| settle(new, None)).collect())
 }
 
@@ -315,16 +316,16 @@ fn with_urls(
     values
 }
 
-impl Command {
-    /// Whether it is asked of another server.
-    pub(crate) fn is_elsewhere(&self) -> bool {
+impl NameCommand {
+    /// Whether it is asked of a handle server.
+    pub(crate) fn names_handle_server(&self) -> bool {
         let connection = self.connection();
         connection.is_some_and(|given| given.is_loose() || given.server.is_some())
     }
 
-    /// Whether it is said who asks.
-    pub(crate) fn acts_as_someone(&self) -> bool {
-        self.said().0.is_some()
+    /// As whom it is asked, if not as the operator.
+    pub(crate) fn who(&self) -> Option<&Principal> {
+        self.said().0
     }
 
     /// How it prints.

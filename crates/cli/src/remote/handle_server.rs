@@ -19,7 +19,8 @@ use crate::terminal::output::Output;
 
 /// A handle server, and how to log in there.
 ///
-/// Each option names its heading: `next_help_heading` would go on over the options of the command that follow.
+/// Each option names its heading: `next_help_heading` would go on over the options of the command
+/// that follow.
 #[derive(Args)]
 pub(crate) struct Connection {
     /// Ask this handle server: HOST:PORT, or `http://HOST:PORT` for the protocol through HTTP
@@ -29,7 +30,13 @@ pub(crate) struct Connection {
     #[arg(long, help_heading = HEADING, value_parser = way)]
     pub(crate) way: Option<Transport>,
     /// Log in with this private key; `HANDFAST_PASSPHRASE` opens one that is encrypted
-    #[arg(long, help_heading = HEADING, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "secret_file")]
+    #[arg(
+        long,
+        help_heading = HEADING,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with = "secret_file"
+    )]
     key: Option<PathBuf>,
     /// Log in with the secret in this file; without it, with `HANDFAST_SECRET`
     #[arg(long, help_heading = HEADING, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -117,7 +124,8 @@ pub(crate) fn handle_of(id: &str, rules: &dyn Rules) -> anyhow::Result<String> {
     Ok(handle.as_str().to_string())
 }
 
-/// Says why a server did not do something: the answer is no, the network failed, or something has to be given.
+/// Says why a server did not do something: the answer is no, the network failed, or something has
+/// to be given.
 pub(crate) fn fail(output: Output, error: &ClientError) -> Answer {
     let (code, answer, hint) = match error {
         ClientError::Refused { code, .. } => return refuse(output, *code, error),

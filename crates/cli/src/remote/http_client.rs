@@ -1,6 +1,8 @@
-//! How a server elsewhere is asked: connections, TLS, and bodies that are never whole in memory.
+//! HTTP: connections over the network or to the socket of a data folder, TLS, and bodies that are
+//! never whole in memory.
 
 use std::convert::Infallible;
+use std::error::Error;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::pin::Pin;
@@ -11,31 +13,34 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::body::{Body, Bytes, Frame};
 use hyper::client::conn::http1;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, TE};
+use hyper::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue};
 use hyper::{Request, Response, Uri};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-/// How long a server may take to say something.
-const PATIENCE: Duration = Duration::from_mins(5);
-/// The longest answer that is taken whole.
-const LONGEST: usize = 64 << 20;
+/// How long a server on the network may take to say something.
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_mins(5);
+/// The longest answer of a server on the network that is taken whole.
+pub(crate) const MAX_ANSWER: usize = 64 << 20;
 /// How much of a file is sent at a time.
 const PIECE: usize = 64 << 10;
 
-/// What is sent.
-pub(crate) type Sent = UnsyncBoxBody<Bytes, io::Error>;
+/// The body of an answer.
+pub(crate) type Received = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
+
+/// The body of a request.
+pub(crate) type RequestBody = UnsyncBoxBody<Bytes, io::Error>;
 
 /// A body that is in memory.
-pub(crate) fn whole(bytes: impl Into<Bytes>) -> Sent {
+pub(crate) fn whole(bytes: impl Into<Bytes>) -> RequestBody {
     let body = Full::new(bytes.into());
     body.map_err(|never: Infallible| match never {})
         .boxed_unsync()
@@ -45,7 +50,7 @@ pub(crate) fn whole(bytes: impl Into<Bytes>) -> Sent {
 pub(crate) fn read_from(
     input: Box<dyn Read + Send>,
     tell: impl FnMut(u64) + Send + 'static,
-) -> Sent {
+) -> RequestBody {
     let reading = Reading {
         input,
         read: 0,
@@ -84,24 +89,12 @@ impl Body for Reading {
     }
 }
 
-/// What is asked.
-pub(crate) struct Asked<'a> {
-    pub(crate) method: &'a str,
-    /// Below `/api/v1`.
-    pub(crate) path: &'a str,
-    pub(crate) content_type: Option<&'a str>,
-    /// One header more.
-    pub(crate) header: Option<(HeaderName, &'a str)>,
-    pub(crate) body: Sent,
-}
-
-/// Sends a request, and gives the beginning of the answer.
-pub(crate) async fn send(
+/// Sends a request to a server on the network, and gives the beginning of the answer.
+pub(crate) async fn send_to_server(
     server: &Uri,
-    token: Option<&str>,
     certificate: Option<&Path>,
-    asked: Asked<'_>,
-) -> anyhow::Result<Response<Incoming>> {
+    mut request: Request<RequestBody>,
+) -> anyhow::Result<Response<Received>> {
     let host = server.host().context("the URL names no host")?;
     let is_secure = match server.scheme_str() {
         Some("https") => true,
@@ -114,26 +107,12 @@ pub(crate) async fn send(
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let stream = TcpStream::connect((bare, port)).await?;
     let is_local = stream.peer_addr()?.ip().to_canonical().is_loopback();
-    if token.is_some() && !is_secure && !is_local {
+    let headers = request.headers_mut();
+    if headers.contains_key(AUTHORIZATION) && !is_secure && !is_local {
         bail!("a token is sent over https alone");
     }
-    let start = server.path().trim_end_matches('/');
     let authority = server.authority().map_or(host, |said| said.as_str());
-    let mut request = Request::builder()
-        .method(asked.method)
-        .uri(format!("{start}/api/v1{}", asked.path))
-        .header(HOST, authority)
-        .header(TE, "trailers");
-    if let Some(token) = token {
-        request = request.header(AUTHORIZATION, format!("Bearer {token}"));
-    }
-    if let Some(content_type) = asked.content_type {
-        request = request.header(CONTENT_TYPE, content_type);
-    }
-    if let Some((name, value)) = asked.header {
-        request = request.header(name, value);
-    }
-    let request = request.body(asked.body)?;
+    headers.insert(HOST, HeaderValue::from_str(authority)?);
     if is_secure {
         let name = ServerName::try_from(bare.to_string())?;
         let stream = tls(certificate)?.connect(name, stream).await?;
@@ -143,14 +122,26 @@ pub(crate) async fn send(
     }
 }
 
-async fn over<S>(stream: S, request: Request<Sent>) -> anyhow::Result<Response<Incoming>>
+/// Sends a request to the socket of a data folder.
+pub(crate) async fn send_to_socket(
+    socket: &Path,
+    mut request: Request<RequestBody>,
+) -> anyhow::Result<Response<Received>> {
+    let stream = UnixStream::connect(socket).await?;
+    let headers = request.headers_mut();
+    headers.insert(HOST, HeaderValue::from_static("localhost"));
+    over(stream, request).await
+}
+
+async fn over<S>(stream: S, request: Request<RequestBody>) -> anyhow::Result<Response<Received>>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     // What goes wrong with the connection is heard where the answer is read.
     tokio::spawn(async move { drop(connection.await) });
-    Ok(sender.send_request(request).await?)
+    let response = sender.send_request(request).await?;
+    Ok(response.map(|body| body.map_err(Into::into).boxed_unsync()))
 }
 
 fn tls(certificate: Option<&Path>) -> anyhow::Result<TlsConnector> {
@@ -171,29 +162,67 @@ fn tls(certificate: Option<&Path>) -> anyhow::Result<TlsConnector> {
 }
 
 /// Takes the whole of an answer.
-pub(crate) async fn collect(response: Response<Incoming>) -> anyhow::Result<Bytes> {
-    let collecting = Limited::new(response.into_body(), LONGEST).collect();
-    let body = timeout(PATIENCE, collecting).await;
+pub(crate) async fn collect(
+    response: Response<Received>,
+    limit: usize,
+    time: Duration,
+) -> anyhow::Result<Bytes> {
+    let collecting = Limited::new(response.into_body(), limit).collect();
+    let body = timeout(time, collecting).await;
     let body = body.context("the answer does not end")?;
     let body = body.map_err(|error| anyhow!("the answer cannot be read: {error}"))?;
     Ok(body.to_bytes())
 }
 
-/// Writes an answer as it comes, and gives what it says in a trailer. `tell` hears how much has come.
+/// Hands on each line of an answer as it comes.
+pub(crate) async fn each_line(
+    response: Response<Received>,
+    time: Duration,
+    each: &mut dyn FnMut(&[u8]),
+) -> anyhow::Result<()> {
+    let mut body = response.into_body();
+    let mut begun = Vec::new();
+    while let Some(frame) = next(&mut body, time).await? {
+        for piece in frame
+            .into_data()
+            .unwrap_or_default()
+            .split_inclusive(|byte| *byte == b'\n')
+        {
+            begun.extend_from_slice(piece);
+            if begun.len() > MAX_ANSWER {
+                bail!("a line of the answer is too long");
+            }
+            if let Some(line) = begun.strip_suffix(b"\n") {
+                each(line);
+                begun.clear();
+            }
+        }
+    }
+    if !begun.is_empty() {
+        each(&begun);
+    }
+    Ok(())
+}
+
+async fn next(body: &mut Received, time: Duration) -> anyhow::Result<Option<Frame<Bytes>>> {
+    let frame = timeout(time, body.frame()).await;
+    let frame = frame.context("nothing came for too long")?.transpose();
+    frame.map_err(|error| anyhow!("the answer was broken off: {error}"))
+}
+
+/// Writes an answer as it comes, and gives what it says in a trailer. `tell` hears how much has
+/// come.
 pub(crate) async fn take(
-    response: Response<Incoming>,
+    response: Response<Received>,
     trailer: &HeaderName,
+    time: Duration,
     out: &mut (dyn Write + Send),
     tell: &mut (dyn FnMut(u64) + Send),
 ) -> anyhow::Result<Result<Option<String>, io::Error>> {
     let mut body = response.into_body();
     let (mut come, mut said) = (0, None);
-    loop {
-        let frame = timeout(PATIENCE, body.frame()).await;
-        let Some(frame) = frame.context("nothing came for too long")? else {
-            break;
-        };
-        match frame.context("the answer was broken off")?.into_data() {
+    while let Some(frame) = next(&mut body, time).await? {
+        match frame.into_data() {
             Ok(data) => {
                 if let Err(error) = out.write_all(&data) {
                     return Ok(Err(error));
@@ -212,8 +241,9 @@ pub(crate) async fn take(
 }
 
 /// How long the beginning of an answer may take.
-pub(crate) async fn in_time<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    timeout(PATIENCE, work)
-        .await
-        .context("nothing was answered")?
+pub(crate) async fn in_time<T>(
+    time: Duration,
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<T> {
+    timeout(time, work).await.context("nothing was answered")?
 }

@@ -2,15 +2,15 @@
 
 use std::io::{self, BufRead};
 
-/// The longest line that is kept whole. An identifier has at most 8 KiB, but white space around one
-/// that a person pasted does not count.
-pub(crate) const LONGEST: usize = 1 << 20;
+/// The longest line that is passed on whole, in bytes. An identifier has at most 8 KiB, but white
+/// space around one that a person pasted does not count.
+pub(crate) const MAX_LINE: usize = 1 << 20;
 
 /// A line without its LF, or CR LF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Line<'a> {
     Whole(&'a [u8]),
-    /// The beginning of a line that was longer than [`LONGEST`].
+    /// The beginning of a line that was longer than [`MAX_LINE`].
     Beginning(&'a [u8]),
 }
 
@@ -63,11 +63,11 @@ pub(crate) fn for_each<O>(
     }
 }
 
-/// Appends what there is room for; whether that was all.
+/// Appends what fits; whether that was all.
 fn carry(carried: &mut Vec<u8>, text: &[u8]) -> bool {
-    let room = LONGEST.saturating_sub(carried.len());
-    carried.extend(text.iter().take(room));
-    text.len() <= room
+    let free = MAX_LINE.saturating_sub(carried.len());
+    carried.extend(text.iter().take(free));
+    text.len() <= free
 }
 
 fn line(text: &[u8], is_whole: bool) -> Line<'_> {
@@ -122,10 +122,10 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_cut_and_the_stream_goes_on() {
-        let mut input = vec![b'x'; LONGEST + 5];
+        let mut input = vec![b'x'; MAX_LINE + 5];
         input.extend(b"\nnext\n");
         let lines = lines(&input, 4096);
-        assert_eq!(lines[0], (false, vec![b'x'; LONGEST]));
+        assert_eq!(lines[0], (false, vec![b'x'; MAX_LINE]));
         assert_eq!(lines[1], (true, b"next".to_vec()));
     }
 

@@ -1,6 +1,5 @@
 //! What commands read from and write to a terminal.
 
-pub(crate) mod console;
 pub(crate) mod lines;
 pub(crate) mod output;
 pub(crate) mod progress;

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use handfast_registry::{RegistryError, json};
+use handfast_registry::RegistryError;
+use handfast_server::convert;
 use serde_json::{Map, Value as Json, json};
 
 use crate::commands::inspect_view::Shown;
 use crate::exit::Answer;
-use crate::terminal::console;
 
 /// How a command prints.
 #[derive(Args, Clone, Copy)]
@@ -30,7 +30,7 @@ impl Output {
             Ok(done) => done,
             Err(refusal) => return Ok(self.refuse(&refusal)),
         };
-        let mut out = console::stdout();
+        let mut out = io::stdout();
         if self.json {
             writeln!(out, "{}", as_json(&done))?;
         } else {
@@ -48,7 +48,7 @@ impl Output {
     pub(crate) fn note(self, text: &str) {
         if !self.json {
             // If standard error is gone there is nobody left to tell.
-            let _ = writeln!(console::stderr(), "{text}");
+            let _ = writeln!(io::stderr(), "{text}");
         }
     }
 
@@ -59,7 +59,7 @@ impl Output {
         } else {
             format!("error: {problem}")
         };
-        let _ = writeln!(console::stderr(), "{text}");
+        let _ = writeln!(io::stderr(), "{text}");
         Answer::Misused
     }
 
@@ -80,14 +80,14 @@ impl Output {
             )
         };
         // If standard error is gone there is nobody left to tell.
-        let _ = writeln!(console::stderr(), "{text}");
+        let _ = writeln!(io::stderr(), "{text}");
     }
 
     /// Says why something was not done, with all that is known of it.
     pub(crate) fn complain_with(self, about: &Map<String, Json>) {
         if self.json {
             // If standard error is gone there is nobody left to tell.
-            let _ = writeln!(console::stderr(), "{}", json!({ "error": about }));
+            let _ = writeln!(io::stderr(), "{}", json!({ "error": about }));
             return;
         }
         let text = |name: &str| about.get(name).and_then(Json::as_str);
@@ -102,7 +102,8 @@ impl Output {
     /// Says why something was not done: the answer is no, or the system failed.
     pub(crate) fn refuse(self, refusal: &RegistryError) -> Answer {
         let text = if self.json {
-            json!({ "error": json::refusal(refusal) }).to_string()
+            let error = convert::command_error(convert::problem(refusal));
+            json!({ "error": error }).to_string()
         } else {
             let hint = refusal
                 .hint()
@@ -112,7 +113,7 @@ impl Output {
             format!("error: {} [{}]{hint}", Shown(&refused), refusal.code())
         };
         // If standard error is gone there is nobody left to tell.
-        let _ = writeln!(console::stderr(), "{text}");
+        let _ = writeln!(io::stderr(), "{text}");
         if refusal.is_failure() {
             Answer::Failed
         } else {

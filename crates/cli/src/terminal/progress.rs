@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::terminal::console;
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
 /// A line that says how far something has come, how fast, and how long it will take.
 pub(crate) struct Progress(ProgressBar);
@@ -21,10 +19,6 @@ impl Progress {
         } else {
             "{spinner} {msg}  {elapsed}"
         };
-        // Lines that are drawn again and again are for a terminal of our own.
-        if console::registry().is_some() {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }

@@ -1,4 +1,4 @@
-//! Giving names to elsewhere.
+//! Exports.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -53,7 +53,7 @@ import|{references}"#
 }
 
 #[test]
-fn what_is_exported_and_imported_elsewhere_gives_the_same_bytes() {
+fn what_is_exported_and_imported_into_another_folder_gives_the_same_bytes() {
     let folder = rich();
     for secrets in [&[][..], &["--with-secrets"]] {
         let exported = folder.done(&[&["export"], secrets].concat());
@@ -94,7 +94,8 @@ fn what_is_exported_and_imported_elsewhere_gives_the_same_bytes() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
-/// An export that is imported where it came from, or twice, changes nothing: everything is as it says.
+/// An export that is imported where it came from, or twice, changes nothing: everything is as it
+/// says.
 #[test]
 fn what_is_there_already_is_unchanged_under_retired_authorities_too() {
     let folder = rich();

@@ -1,4 +1,4 @@
-//! Taking names from elsewhere.
+//! Imports.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -70,7 +70,8 @@ fn bad_lines_are_named_and_good_ones_are_not_lost() {
     assert!(line.unwrap().ends_with("[invalid-value]"), "{told}");
 }
 
-/// A file that is damaged in the middle: what was read before is kept, and what is too long is named.
+/// A file that is damaged in the middle: what was read before is kept, and what is too long is
+/// named.
 #[test]
 fn bytes_that_are_no_text_spoil_their_line_alone() {
     let folder = Folder::with(&["20.1"]);
@@ -570,7 +571,7 @@ fn irregular_names_are_taken_only_when_they_migrate_and_are_marked() {
     // Nobody gives such a name here, and none of them is ever given again.
     let (_, error) = folder.not_all(&["name", "create", "20.1/other\u{7}"]);
     assert_eq!(error[0]["error"]["code"], "bad-character");
-    // Elsewhere they migrate again, and are the same.
+    // In another folder they migrate again, and are the same.
     let exported = folder.done(&["export"]);
     let other = Folder::empty();
     let file = other.write("export.ndjson", &exported);
@@ -620,8 +621,8 @@ fn a_file_that_is_refused_as_a_whole_leaves_no_job() {
     assert_eq!(list, json!([]));
 }
 
-/// Where new names wait for a lead, what someone else imports is reserved; imported again, or gone on with
-/// after it was cut short, that is what it was the first time.
+/// Where new names wait for a lead, what someone else imports is reserved; imported again, or
+/// resumed after an interruption, that is what it was the first time.
 #[test]
 fn names_that_wait_for_approval_are_unchanged_when_they_are_imported_again() {
     let folder = Folder::with(&[]);

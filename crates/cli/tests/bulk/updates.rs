@@ -47,7 +47,8 @@ fn changed_values(summary: &Value) -> [u64; 3] {
     ["added", "changed", "removed"].map(|what| summary["values"][what].as_u64().unwrap())
 }
 
-/// `import --update` of a table `id,url` deleted titles and administrators, and could not be undone.
+/// `import --update` of a table `id,url` deleted titles and administrators, and could not be
+/// undone.
 #[test]
 fn a_table_updates_its_columns_and_nothing_else_and_is_undone() {
     let folder = rich();
@@ -103,7 +104,8 @@ fn a_table_updates_its_columns_and_nothing_else_and_is_undone() {
     folder.done(&["log", "verify"]);
 }
 
-/// The column of a title overwrote whatever else stood at its index, and an empty field removed a value.
+/// The column of a title overwrote whatever else stood at its index, and an empty field removed a
+/// value.
 #[test]
 fn values_are_named_by_index_and_urls_by_their_order() {
     let folder = rich();
@@ -225,7 +227,8 @@ fn secrets_are_never_shown() {
     assert!(told.contains("(hidden)") && !told.contains("anders") && !told.contains("geheim"));
 }
 
-/// An export that nobody has edited is no update, and with `--replace` everything is as it was exported.
+/// An export that nobody has edited is no update, and with `--replace` everything is as it was
+/// exported.
 #[test]
 fn what_was_exported_changes_nothing_and_restores_with_replace() {
     let folder = rich();
@@ -302,7 +305,8 @@ fn the_changes_of_a_batch_are_undone_and_its_creations_stay() {
     assert_eq!(urls(&folder, "20.1/c"), ["https://c2"]);
 }
 
-/// What was changed again since is not overwritten, and imports without changes have nothing to undo.
+/// What was changed again since is not overwritten, and imports without changes have nothing to
+/// undo.
 #[test]
 fn later_changes_are_not_undone_with_an_import() {
     let folder = rich();
@@ -328,7 +332,8 @@ fn later_changes_are_not_undone_with_an_import() {
     assert_eq!(urls(&folder, "20.1/b")[0], "https://b1");
 }
 
-/// Names that may be erased are not in the events: all that an import did to one of them is found all the same.
+/// Names that may be erased are not in the events: all that an import did to one of them is found
+/// all the same.
 #[test]
 fn an_update_under_an_erasable_authority_is_undone() {
     let folder = Folder::empty();

@@ -48,6 +48,7 @@ impl Folder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_handfast"));
         command
             .env_remove("HANDFAST_DATA")
+            .env_remove("HANDFAST_URL")
             .arg("--data")
             .arg(self.data())
             .args(arguments);
@@ -70,7 +71,8 @@ impl Folder {
         serde_json::from_str(&self.done(&[arguments, &["--json"]].concat())).unwrap()
     }
 
-    /// Runs a command whose answer is no: what it prints, and what it says on standard error, by lines.
+    /// Runs a command whose answer is no: what it prints, and what it says on standard error, by
+    /// lines.
     pub(crate) fn not_all(&self, arguments: &[&str]) -> (Vec<Value>, Vec<Value>) {
         let output = self.run(&[arguments, &["--json"]].concat());
         let told = String::from_utf8_lossy(&output.stderr).into_owned();

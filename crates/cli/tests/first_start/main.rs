@@ -279,7 +279,7 @@ fn keys_are_never_replaced() {
     let folder = Folder::new();
     folder.done(&["init"]);
     let private = folder.data().join("privkey.bin");
-    fs::rename(&private, folder.data().join("elsewhere")).unwrap();
+    fs::rename(&private, folder.data().join("moved")).unwrap();
     let output = folder.run(&["serve", "--native", "127.0.0.1:0", "--web", "127.0.0.1:0"]);
     assert_eq!(output.status.code(), Some(3));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

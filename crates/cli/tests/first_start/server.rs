@@ -159,7 +159,7 @@ impl Login {
 }
 
 impl Server {
-    /// What the server says to a request; a challenge is answered by whoever can.
+    /// What the server says to a request; a challenge is answered by the one who can.
     pub(crate) fn ask<'b>(
         &self,
         opcode: Opcode,

@@ -146,7 +146,7 @@ fn a_server_goes_on_under_its_identity() {
         "prefix 20.1000",
         "prefix 10.5072",
         "300:0.NA/20.1000 may do everything, with the administrator's key",
-        "301:0.NA/20.9 may do everything, when its key is kept here",
+        "301:0.NA/20.9 may do everything, when its key is in a record here",
         "300:0.NA/20.1000 may copy everything",
         "hdl_tcp_config.num_threads",
         "server_config.max_session_time",

@@ -109,6 +109,6 @@ fn input_comes_from_where_the_command_is() {
     let output = child.wait_with_output().unwrap();
     let imported: Json = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(imported["created"], 1);
-    // What a command has done every door knows at once.
+    // What a command has done every interface knows at once.
     assert_eq!(server.get("/api/v1/names/20.1000%2Fx", &[]).status, 200);
 }

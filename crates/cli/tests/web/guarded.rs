@@ -1,4 +1,4 @@
-//! What strangers, and tokens for less, do not get.
+//! What anonymous clients, and limited tokens, do not get.
 
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
@@ -36,7 +36,7 @@ fn those_who_do_not_send_what_they_announce_keep_nobody_waiting() {
     stream.write_all(request.as_bytes()).unwrap();
     assert_eq!(read(stream).status, 201);
     drop(slow);
-    // What strangers may say is short.
+    // Bodies of anonymous clients are short.
     let long = format!("{{\"checkpoint\":\"{}\"}}", "x".repeat(20_000));
     let refused = server.ask("POST", "/api/v1/log/growth", &[], Some(&long));
     assert_eq!(refused.status, 413);
@@ -57,7 +57,8 @@ fn imports_that_do_not_come_take_only_so_many_places() {
         stream
     };
     let mut open: Vec<_> = (0..60).map(|_| import(&server)).collect();
-    // The last one to come is refused, so that all the others have been looked at or were refused too.
+    // The last one to come is refused, so that all the others have been looked at or were refused
+    // too.
     let last = read(open.pop().unwrap());
     assert_eq!((last.status, &last.json()["code"]), (503, &"busy".into()));
     assert_eq!(server.get("/api/v1/statistics", &[]).status, 200);
@@ -108,7 +109,8 @@ fn the_log_is_where_auditors_look_for_it() {
     assert_eq!(server.get("/log/nothing", &[]).status, 404);
 }
 
-/// Sends requests on one connection, each with its body a moment behind its head, and gives their statuses.
+/// Sends requests on one connection, each with its body a moment behind its head, and gives their
+/// statuses.
 fn statuses(server: &Server, requests: &[(&str, &[u8])]) -> Vec<String> {
     let mut stream = server.connect();
     stream.set_nodelay(true).unwrap();
@@ -173,7 +175,7 @@ fn an_import_without_a_right_token_is_refused_however_long_it_is() {
     std::fs::write(folder.path().join("token"), "handfast_wrong").unwrap();
     let url = format!("http://{}", server.web);
     for token in [&["--token-file", "token"][..], &[]] {
-        let arguments = [&["--url", &url], token, &["import", "names.ndjson"]].concat();
+        let arguments = [&["--api", &url], token, &["import", "names.ndjson"]].concat();
         let output = folder.run(&arguments);
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{told}");

@@ -1,4 +1,5 @@
-//! Imports over the network and beside a server: who opens which file, and what an import waits for.
+//! Imports over the network and beside a server: who opens which file, and what an import waits
+//! for.
 
 use std::fs;
 use std::io::Write as _;
@@ -41,7 +42,8 @@ fn codes(body: &str) -> Vec<String> {
     codes.collect()
 }
 
-/// `FILE` in a batch made the server open the file: a token with the role `write` published `log.key`.
+/// `FILE` in a batch made the server open the file: a token with the role `write` published
+/// `log.key`.
 #[test]
 fn a_batch_that_names_a_file_of_the_server_is_refused() {
     let folder = Folder::new();
@@ -90,10 +92,10 @@ fn a_batch_that_names_a_file_of_the_server_is_refused() {
 
 fn run_there(folder: &Folder, server: Option<&Server>, arguments: &[&str], input: &str) -> Output {
     let url = server.map(|server| format!("http://{}", server.web));
-    let elsewhere = url
+    let server_options = url
         .iter()
-        .flat_map(|url| ["--url", url, "--token-file", "token"]);
-    let arguments: Vec<_> = elsewhere.chain(arguments.iter().copied()).collect();
+        .flat_map(|url| ["--api", url, "--token-file", "token"]);
+    let arguments: Vec<_> = server_options.chain(arguments.iter().copied()).collect();
     let mut command = folder.command(&arguments);
     command
         .stdin(Stdio::piped())
@@ -262,7 +264,8 @@ fn what_one_account_sends_is_bounded() {
     assert_eq!(import(150_000).0, 200);
     assert_eq!(import(200_001), (413, json!("too-large")));
     let open = half_sent(120_000);
-    // When the bytes of the first have come, a second does not fit beside it. Earlier, either of them might be refused.
+    // When the bytes of the first have come, a second does not fit beside it. Earlier, either of
+    // them might be refused.
     let spool = folder.data().join("spool");
     let has_come = || {
         let files = std::fs::read_dir(&spool).into_iter().flatten().flatten();

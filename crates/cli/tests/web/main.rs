@@ -1,4 +1,4 @@
-//! The web door as those meet it who run the program: operations, the API, and commands beside a server.
+//! HTTP as the users of the program meet it: operations, the API, and commands beside a server.
 
 #![expect(
     clippy::unwrap_used,
@@ -8,12 +8,13 @@
 
 mod api;
 mod beside;
-mod elsewhere;
 mod guarded;
 mod imports;
 mod jobs;
 mod namespaces;
 mod operations;
+mod operator;
 mod quotas;
+mod remote;
 mod server;
 mod updates;

@@ -39,7 +39,8 @@ impl Folder {
     }
 }
 
-/// Document 003 §6, over HTTP: N4 before `oai` is registered and N0 after; the server runs all the time.
+/// Document 003 §6, over HTTP: N4 before `oai` is registered and N0 after; the server runs all the
+/// time.
 #[test]
 fn info_6_a_server_takes_up_new_rules_at_once() {
     let folder = Folder::new();
@@ -109,7 +110,7 @@ fn a_life_by_commands() {
     ]);
     folder.done(&[&approve[..], &["--as", "bob"]].concat());
 
-    // Whoever has not the namespace's account changes nothing, whatever they say.
+    // Without the account of the namespace nobody changes anything, whatever they say.
     let change = ["namespace", "change", "oai", "--title", "Mine"];
     assert_eq!(
         folder.code(&[&change[..], &["--as", "bob"]].concat()),

@@ -117,13 +117,14 @@ pub(crate) fn wait() {
     std::thread::sleep(Duration::from_millis(50));
 }
 
-/// Guards against a server that says it is ready while nothing can be written, and against one that never is again.
+/// Guards against a server that says it is ready while nothing can be written, and against one that
+/// never is again.
 #[test]
 fn a_server_that_cannot_write_is_not_ready_until_it_can() {
     let folder = Folder::new();
     let token = folder.token(&[]);
-    // A file that may not grow is like a full disk, and unlike one it needs no file system of its own. The signal that
-    // the system sends with it is not ours to handle.
+    // A file that may not grow is like a full disk, and unlike one it needs no file system of its
+    // own. The signal that the system sends with it is not ours to handle.
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]);
     command.arg(env!("CARGO_BIN_EXE_handfast"));

@@ -47,7 +47,7 @@ impl Folder {
     /// A command, run in the folder in which the data folder is.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_handfast"));
-        for name in ["DATA", "NATIVE", "WEB"] {
+        for name in ["DATA", "NATIVE", "URL", "WEB"] {
             command.env_remove(format!("HANDFAST_{name}"));
         }
         command.current_dir(self.path());

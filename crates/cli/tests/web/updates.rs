@@ -1,4 +1,5 @@
-//! Updates by import over the network: what they touch, what a dry run shows, and how they are undone.
+//! Updates by import over the network: what they touch, what a dry run shows, and how they are
+//! undone.
 
 use serde_json::{Value as Json, json};
 
@@ -71,7 +72,7 @@ fn an_update_is_shown_done_and_undone_over_the_api() {
     assert_eq!(server.get("/api/v1/names/20.1000%2Fnew", &[]).status, 200);
 }
 
-/// The command says the same on a folder, beside a server, and at a server elsewhere.
+/// The command says the same on a folder, beside a server, and over the network.
 #[test]
 fn the_command_shows_and_undoes_updates_everywhere() {
     let told = ["folder", "socket", "url"].map(|place| {
@@ -86,10 +87,10 @@ fn the_command_shows_and_undoes_updates_everywhere() {
             .map(|server| format!("http://{}", server.web));
         let url = url.filter(|_| place == "url");
         let run = |arguments: &str| {
-            let elsewhere = url
+            let server_options = url
                 .iter()
-                .flat_map(|url| ["--url", url, "--token-file", "token"]);
-            let arguments: Vec<_> = elsewhere.chain(arguments.split(' ')).collect();
+                .flat_map(|url| ["--api", url, "--token-file", "token"]);
+            let arguments: Vec<_> = server_options.chain(arguments.split(' ')).collect();
             folder.done(&arguments)
         };
         [

@@ -57,7 +57,7 @@ impl Account {
 }
 
 /// The maximum length of the title of an account, in bytes.
-const MAX_TITLE_BYTES: usize = 1_000;
+const MAX_TITLE_BYTES: usize = handfast_api::limits::ACCOUNT_TITLE;
 
 impl Registry {
     /// Creates an account. Only the operator and administrators may.

@@ -71,7 +71,10 @@ impl Principal {
     /// An account: letters, digits and `. _ @ -`, at most 64 of them.
     pub fn account(name: &str) -> Result<Self, PrincipalError> {
         let allowed = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '@' | '-');
-        if name.is_empty() || name.len() > 64 || !name.chars().all(allowed) {
+        if name.is_empty()
+            || name.len() > handfast_api::limits::ACCOUNT_NAME
+            || !name.chars().all(allowed)
+        {
             return Err(PrincipalError {
                 text: name.to_string(),
             });

@@ -65,7 +65,7 @@ impl Default for NewToken {
 }
 
 /// The maximum lifetime of a token, in days.
-const MAX_TOKEN_DAYS: u64 = 3_660;
+const MAX_TOKEN_DAYS: u64 = handfast_api::limits::TOKEN_DAYS;
 const DAY_MS: u64 = 86_400_000;
 /// The maximum number of tokens of an account.
 const MAX_TOKENS_PER_ACCOUNT: usize = 1_000;
@@ -106,7 +106,7 @@ impl Registry {
             let problem = format!("a token lasts 1 to {MAX_TOKEN_DAYS} days");
             return Err(RegistryError::policy("bad-expiry", problem));
         }
-        if new.title.len() > 1_000 {
+        if new.title.len() > handfast_api::limits::TOKEN_TITLE {
             let problem = "the title of a token has at most 1000 bytes";
             return Err(RegistryError::policy("too-large", problem));
         }

@@ -179,7 +179,18 @@ pub enum Persistence {
     Permanent,
 }
 
-/// A role that a principal has on an authority.
+impl Persistence {
+    /// In a word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Erasable => "erasable",
+            Self::Permanent => "permanent",
+        }
+    }
+}
+
+/// A role of someone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     /// Who.

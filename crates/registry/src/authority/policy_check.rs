@@ -7,7 +7,7 @@ use crate::authority::policy::{Authority, Persistence, Policy};
 use crate::error::RegistryError;
 
 /// The maximum length of title, meaning or contact, in bytes.
-const MAX_TEXT_BYTES: usize = 10_000;
+const MAX_TEXT_BYTES: usize = handfast_api::limits::AUTHORITY_TEXT;
 
 pub(super) fn check_authority(authority: &Authority) -> Result<(), RegistryError> {
     let texts = [&authority.title, &authority.meaning, &authority.contact];

@@ -61,18 +61,11 @@ pub struct Changes {
 
 /// The maximum number of bytes of a value that are shown.
 const MAX_SHOWN_BYTES: usize = 300;
-/// The maximum number of listed values of one name.
-const MAX_LISTED_VALUES: usize = 100;
+/// How many values of one name are listed.
+const MAX_LISTED_VALUES: usize = handfast_api::limits::OUTCOME_CHANGES;
 
 impl Changes {
-    /// The number of values that are not listed.
-    #[must_use]
-    pub fn unlisted(&self) -> u64 {
-        let listed = u64::try_from(self.listed.len()).unwrap_or(u64::MAX);
-        self.counts.total().saturating_sub(listed)
-    }
-
-    /// The number of bytes of the list.
+    /// How many bytes the list has.
     pub(crate) fn text_bytes(&self) -> usize {
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let of = |change: &ValueChange| {

@@ -25,7 +25,7 @@ use crate::name::states::Name;
 use crate::registry::Registry;
 
 /// The maximum number of bytes of the texts of a job.
-const MAX_JOB_TEXT: usize = 10_000;
+const MAX_JOB_TEXT: usize = handfast_api::limits::JOB_TEXT;
 
 /// The number of names in one transaction.
 const NAMES_PER_BATCH: usize = 500;

@@ -94,15 +94,27 @@ pub enum JobKind {
 }
 
 impl JobKind {
-    /// One word for it.
+    /// What it is done with, for people.
     #[must_use]
-    pub fn as_str(&self) -> &'static str {
+    pub fn what(&self) -> String {
         match self {
-            Self::Import { .. } => "import",
-            Self::ReplaceUrl { .. } => "replace-url",
-            Self::SetTtl { .. } => "set-ttl",
-            Self::Undo { .. } => "undo",
-            Self::Withdraw { .. } => "withdraw",
+            Self::Import { source, .. } => source.clone(),
+            Self::ReplaceUrl {
+                authority,
+                from,
+                to,
+                ..
+            } => format!("{from} by {to} under {authority}"),
+            Self::SetTtl {
+                authority,
+                value_type,
+                seconds,
+            } => {
+                let types = value_type.as_deref().unwrap_or("all");
+                format!("{seconds} s for {types} values under {authority}")
+            }
+            Self::Undo { job } => format!("job {job}"),
+            Self::Withdraw { count, reason, .. } => format!("{count} names: {reason}"),
         }
     }
 }

@@ -9,6 +9,7 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use handfast_api::Growth;
 use handfast_log::{
     Bundle, Checkpoint, SignedNote, SigningKey, Tile, VerifyingKey, consistency, root_at,
 };
@@ -21,7 +22,7 @@ use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::handle_protocol::transactions::LogStart;
 use crate::log::event::{Action, Commitments, Subject};
-use crate::log::proof::Growth;
+use crate::log::proof::growth;
 use crate::log::tree::{self, StoredHashes};
 use crate::registry::Registry;
 
@@ -168,7 +169,7 @@ impl Registry {
             }
             let proof = consistency(&hashes, old.size, new.size);
             let proof = proof.map_err(|_| corrupt("the tree of the log"))?;
-            Ok(Growth::new(from, &new.note.to_string(), &proof))
+            Ok(growth(from, &new.note.to_string(), &proof))
         })
     }
 

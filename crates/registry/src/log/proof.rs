@@ -2,13 +2,13 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use handfast_api::{Growth, Opening, Proof, ProvenEvent};
 use handfast_id::{CaseRule, Handle, Identifier, Prefix, Rules, recognise};
 use handfast_log::{
     Checkpoint, Hash, SignedNote, VerifyingKey, inclusion, verify_consistency, verify_inclusion,
 };
 use handfast_store::TableKey;
 use handfast_wire::{Codec, Value};
-use serde::{Deserialize, Serialize};
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
@@ -20,57 +20,7 @@ use crate::name::record::{Record, State};
 use crate::name::show::Shown;
 use crate::registry::Registry;
 
-/// The proof that the log contains the history of a name.
-///
-/// It has a signed checkpoint, every event of the name with the hashes from it to the head, and the
-/// openings of the commitments of the last one: the public values. In JSON, byte strings are
-/// base64.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Proof {
-    /// The name as it is registered.
-    pub id: String,
-    /// Its key in the store; events use it.
-    pub key: String,
-    /// The public key of the log, for readers without a more trusted copy.
-    pub log: String,
-    /// The signed head of the log.
-    pub checkpoint: String,
-    /// The openings of events that hide the name, because it was reserved.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub salt: Option<String>,
-    /// All its events, oldest first.
-    pub events: Vec<ProvenEvent>,
-    /// The openings of the commitments of the last event: public values, and the other properties
-    /// at index 0.
-    pub values: Vec<Opening>,
-    /// Indexes and commitments of all values, if the event has one commitment for all of them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub commitments: Vec<(u32, String)>,
-}
-
-/// An event, and the hashes that lead from it to the head.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProvenEvent {
-    /// Its number; its index in the tree is one less.
-    pub number: u64,
-    /// Its bytes.
-    pub event: String,
-    /// The inclusion proof of RFC 6962.
-    pub inclusion: Vec<String>,
-}
-
-/// The opening of a commitment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opening {
-    /// The index of the value.
-    pub index: u32,
-    /// The random bytes.
-    pub salt: String,
-    /// The value, in wire form.
-    pub value: String,
-}
-
-/// What a valid proof shows.
+/// What a proof proves.
 #[derive(Clone, Debug)]
 pub struct Proven {
     /// The head of the log.
@@ -81,18 +31,7 @@ pub struct Proven {
     pub values: Vec<Value<'static>>,
 }
 
-/// The proof that a log has only grown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Growth {
-    /// The earlier checkpoint.
-    pub from: String,
-    /// The later one.
-    pub to: String,
-    /// The consistency proof of RFC 6962.
-    pub consistency: Vec<String>,
-}
-
-/// Why a proof is not valid.
+/// Why a proof proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofProblem {
@@ -207,118 +146,116 @@ fn openings(record: &Record) -> (Vec<Opening>, Vec<(u32, String)>) {
     (opened, listed)
 }
 
-impl Proof {
-    /// Checks the proof: a key has signed the checkpoint; each event is in the log and is about
-    /// this name; none is missing between them; and the values are those of the last one.
-    pub fn verify(&self, id: Option<&str>, key: &VerifyingKey) -> Result<Proven, ProofProblem> {
-        self.is_of(id)?;
-        let note: SignedNote = self
-            .checkpoint
-            .parse()
-            .map_err(|_| ProofProblem::Unreadable("the checkpoint"))?;
-        let checkpoint = Checkpoint::open_note(&note, key)
-            .map_err(|error| ProofProblem::Checkpoint(error.to_string()))?;
-        let mut events = Vec::new();
-        for proven in &self.events {
-            let event = proven.verify(&checkpoint)?;
-            self.names(&event)?;
-            events.push(event);
-        }
-        is_whole(&events)?;
-        let values = match events.last() {
-            Some(last) => self.open(last)?,
-            None => Vec::new(),
-        };
-        Ok(Proven {
-            checkpoint,
-            events,
-            values,
-        })
+/// Checks the proof: that the checkpoint is signed by a key, that each event is in the log, is of this
+/// name, and that none is missing between them; and that the values are those of the last one.
+pub fn verify_proof(
+    proof: &Proof,
+    id: Option<&str>,
+    key: &VerifyingKey,
+) -> Result<Proven, ProofProblem> {
+    is_of(proof, id)?;
+    let note: SignedNote = proof
+        .checkpoint
+        .parse()
+        .map_err(|_| ProofProblem::Unreadable("the checkpoint"))?;
+    let checkpoint = Checkpoint::open_note(&note, key)
+        .map_err(|error| ProofProblem::Checkpoint(error.to_string()))?;
+    let mut events = Vec::new();
+    for proven in &proof.events {
+        let event = verify_event(proven, &checkpoint)?;
+        names(proof, &event)?;
+        events.push(event);
     }
+    is_whole(&events)?;
+    let values = match events.last() {
+        Some(last) => open(proof, last)?,
+        None => Vec::new(),
+    };
+    Ok(Proven {
+        checkpoint,
+        events,
+        values,
+    })
+}
 
-    /// Whether the proof is for a name, under either rule of case: the authority decides which one
-    /// applies.
-    fn is_of(&self, id: Option<&str>) -> Result<(), ProofProblem> {
-        let other = || ProofProblem::OtherProof(self.id.clone());
-        // The text of the proof must have its key, too. Otherwise it would show one name and prove
-        // another.
-        for id in id.into_iter().chain([self.id.as_str()]) {
-            let cases = [CaseRule::AsciiInsensitive, CaseRule::Sensitive];
-            let mut keys = cases.into_iter().flat_map(|case| keys(id, case));
-            let is_of = keys.any(|key| key == self.key);
-            if !is_of {
-                return Err(other());
-            }
+/// Whether the proof is of a name, under either rule of case: which one holds is its authority's.
+fn is_of(proof: &Proof, id: Option<&str>) -> Result<(), ProofProblem> {
+    let other = || ProofProblem::OtherProof(proof.id.clone());
+    // The text of the proof must be of its key too, or it would speak of one name and prove another.
+    for id in id.into_iter().chain([proof.id.as_str()]) {
+        let cases = [CaseRule::AsciiInsensitive, CaseRule::Sensitive];
+        let mut keys = cases.into_iter().flat_map(|case| keys(id, case));
+        let is_of = keys.any(|key| key == proof.key);
+        if !is_of {
+            return Err(other());
         }
+    }
+    Ok(())
+}
+
+fn names(proof: &Proof, event: &Event) -> Result<(), ProofProblem> {
+    let is_named = match &event.subject {
+        Subject::Open(key) | Subject::Opened { key, .. } => *key == proof.key,
+        Subject::Hidden(_) => {
+            let salt = proof.salt.as_deref().and_then(decode);
+            salt.is_some_and(|salt| Subject::hide(&proof.key, &salt) == event.subject)
+        }
+        Subject::None => false,
+    };
+    if is_named {
         Ok(())
-    }
-
-    fn names(&self, event: &Event) -> Result<(), ProofProblem> {
-        let is_named = match &event.subject {
-            Subject::Open(key) | Subject::Opened { key, .. } => *key == self.key,
-            Subject::Hidden(_) => {
-                let salt = self.salt.as_deref().and_then(decode);
-                salt.is_some_and(|salt| Subject::hide(&self.key, &salt) == event.subject)
-            }
-            Subject::None => false,
-        };
-        if is_named {
-            Ok(())
-        } else {
-            Err(ProofProblem::OtherName(event.number))
-        }
-    }
-
-    fn open(&self, last: &Event) -> Result<Vec<Value<'static>>, ProofProblem> {
-        let listed = match &last.commitments {
-            Commitments::Each(each) => each.clone(),
-            combined @ Commitments::Combined { .. } => {
-                let each = self.commitments.iter();
-                let each = each.map(|(index, hash)| Some((*index, decode(hash)?)));
-                let each: Option<Vec<_>> = each.collect();
-                let each = each.ok_or(ProofProblem::Unreadable("a commitment"))?;
-                if Commitments::from_each(each.clone()) != *combined {
-                    return Err(ProofProblem::Value(0));
-                }
-                each
-            }
-        };
-        let mut values = Vec::new();
-        for opening in &self.values {
-            let bytes = STANDARD.decode(&opening.value);
-            let bytes = bytes.map_err(|_| ProofProblem::Unreadable("a value"))?;
-            let salt: Hash = decode(&opening.salt).ok_or(ProofProblem::Unreadable("a salt"))?;
-            let commitment = (opening.index, commit_with(&salt, &bytes));
-            let wrong = ProofProblem::Value(opening.index);
-            if !listed.contains(&commitment) {
-                return Err(wrong);
-            }
-            if opening.index != 0 {
-                let value = Value::from_bytes(&bytes).map_err(|_| wrong)?;
-                values.push(value.into_owned());
-            }
-        }
-        Ok(values)
+    } else {
+        Err(ProofProblem::OtherName(event.number))
     }
 }
 
-impl ProvenEvent {
-    fn verify(&self, checkpoint: &Checkpoint) -> Result<Event, ProofProblem> {
-        let bytes = STANDARD.decode(&self.event);
-        let bytes = bytes.map_err(|_| ProofProblem::Unreadable("an event"))?;
-        let event = Event::from_bytes(&bytes).map_err(|_| ProofProblem::Unreadable("an event"))?;
-        let path: Option<Vec<Hash>> = self.inclusion.iter().map(|hash| decode(hash)).collect();
-        let path = path.ok_or(ProofProblem::Unreadable("a hash"))?;
-        let missing = ProofProblem::NotIncluded(self.number);
-        let index = event.number.checked_sub(1).ok_or(missing.clone())?;
-        if event.number != self.number {
-            return Err(missing);
+fn open(proof: &Proof, last: &Event) -> Result<Vec<Value<'static>>, ProofProblem> {
+    let listed = match &last.commitments {
+        Commitments::Each(each) => each.clone(),
+        together @ Commitments::Combined { .. } => {
+            let each = proof.commitments.iter();
+            let each = each.map(|(index, hash)| Some((*index, decode(hash)?)));
+            let each: Option<Vec<_>> = each.collect();
+            let each = each.ok_or(ProofProblem::Unreadable("a commitment"))?;
+            if Commitments::from_each(each.clone()) != *together {
+                return Err(ProofProblem::Value(0));
+            }
+            each
         }
-        let leaf = Event::leaf(&bytes);
-        let (size, root) = (checkpoint.size, &checkpoint.root);
-        verify_inclusion(&leaf, index, size, &path, root).map_err(|_| missing)?;
-        Ok(event)
+    };
+    let mut values = Vec::new();
+    for opening in &proof.values {
+        let bytes = STANDARD.decode(&opening.value);
+        let bytes = bytes.map_err(|_| ProofProblem::Unreadable("a value"))?;
+        let salt: Hash = decode(&opening.salt).ok_or(ProofProblem::Unreadable("a salt"))?;
+        let commitment = (opening.index, commit_with(&salt, &bytes));
+        let wrong = ProofProblem::Value(opening.index);
+        if !listed.contains(&commitment) {
+            return Err(wrong);
+        }
+        if opening.index != 0 {
+            let value = Value::from_bytes(&bytes).map_err(|_| wrong)?;
+            values.push(value.into_owned());
+        }
     }
+    Ok(values)
+}
+
+fn verify_event(proven: &ProvenEvent, checkpoint: &Checkpoint) -> Result<Event, ProofProblem> {
+    let bytes = STANDARD.decode(&proven.event);
+    let bytes = bytes.map_err(|_| ProofProblem::Unreadable("an event"))?;
+    let event = Event::from_bytes(&bytes).map_err(|_| ProofProblem::Unreadable("an event"))?;
+    let path: Option<Vec<Hash>> = proven.inclusion.iter().map(|hash| decode(hash)).collect();
+    let path = path.ok_or(ProofProblem::Unreadable("a hash"))?;
+    let missing = ProofProblem::NotIncluded(proven.number);
+    let index = event.number.checked_sub(1).ok_or(missing.clone())?;
+    if event.number != proven.number {
+        return Err(missing);
+    }
+    let leaf = Event::leaf(&bytes);
+    let (size, root) = (checkpoint.size, &checkpoint.root);
+    verify_inclusion(&leaf, index, size, &path, root).map_err(|_| missing)?;
+    Ok(event)
 }
 
 /// Versions count from the one that assigned the name, without gaps.
@@ -341,25 +278,26 @@ fn is_whole(events: &[Event]) -> Result<(), ProofProblem> {
     Ok(())
 }
 
-impl Growth {
-    pub(crate) fn new(from: &str, to: &str, proof: &[Hash]) -> Self {
-        Self {
-            from: from.to_string(),
-            to: to.to_string(),
-            consistency: proof.iter().map(encode).collect(),
-        }
+pub(crate) fn growth(from: &str, to: &str, proof: &[Hash]) -> Growth {
+    Growth {
+        from: from.to_string(),
+        to: to.to_string(),
+        consistency: proof.iter().map(encode).collect(),
     }
+}
 
-    /// Checks that the later checkpoint continues the earlier one; returns both.
-    pub fn verify(&self, keys: &[VerifyingKey]) -> Result<(Checkpoint, Checkpoint), ProofProblem> {
-        let (from, _) = open_checkpoint(&self.from, keys)?;
-        let (to, _) = open_checkpoint(&self.to, keys)?;
-        let proof: Option<Vec<Hash>> = self.consistency.iter().map(|hash| decode(hash)).collect();
-        let proof = proof.ok_or(ProofProblem::Unreadable("a hash"))?;
-        verify_consistency(from.size, &from.root, to.size, &to.root, &proof)
-            .map_err(|_| ProofProblem::Rewritten)?;
-        Ok((from, to))
-    }
+/// Checks that the later checkpoint continues the earlier one; gives both.
+pub fn verify_growth(
+    growth: &Growth,
+    keys: &[VerifyingKey],
+) -> Result<(Checkpoint, Checkpoint), ProofProblem> {
+    let (from, _) = open_checkpoint(&growth.from, keys)?;
+    let (to, _) = open_checkpoint(&growth.to, keys)?;
+    let proof: Option<Vec<Hash>> = growth.consistency.iter().map(|hash| decode(hash)).collect();
+    let proof = proof.ok_or(ProofProblem::Unreadable("a hash"))?;
+    verify_consistency(from.size, &from.root, to.size, &to.root, &proof)
+        .map_err(|_| ProofProblem::Rewritten)?;
+    Ok((from, to))
 }
 
 /// A checkpoint that one of the keys has signed, and that key.

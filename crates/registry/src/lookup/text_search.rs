@@ -36,7 +36,7 @@ pub struct Words(Vec<String>);
 pub struct WordsError;
 
 const MAX_WORDS: usize = 10;
-const MAX_QUERY_BYTES: usize = 200;
+const MAX_QUERY_BYTES: usize = handfast_api::limits::SEARCH_WORDS;
 
 impl Words {
     /// Reads words, separated by spaces.

@@ -6,8 +6,8 @@ use crate::error::{RegistryError, ValueProblem};
 
 /// The maximum number of bytes of the values of a record: they must fit a message of the protocol.
 const MAX_RECORD_BYTES: usize = 260_000;
-/// The maximum number of values that clients of the protocol accept.
-const MAX_VALUES: usize = 2_048;
+/// The most values that clients of the protocol take.
+const MAX_VALUES: usize = handfast_api::limits::VALUES;
 
 /// Schemes that can run code or embed any content: no redirect may go there.
 const FORBIDDEN_SCHEMES: [&str; 3] = ["javascript:", "data:", "vbscript:"];

@@ -13,7 +13,7 @@ use crate::name::record::{State, Tombstone};
 use crate::name::states::{Name, prefix_record};
 
 /// The maximum length of the reason of a withdrawal, in bytes.
-const MAX_REASON_BYTES: usize = 10_000;
+const MAX_REASON_BYTES: usize = handfast_api::limits::WITHDRAWAL_REASON;
 
 /// Checks the reason of a withdrawal.
 pub(crate) fn check_reason(reason: &str) -> Result<(), RegistryError> {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use handfast_api::NamespaceForm;
 use handfast_id::Namespace;
 use handfast_store::{Table, TableKey, Write};
 
 use super::clash;
 use super::entry::{Capacity, NamespaceAside, NamespaceEntry, NamespaceStatus};
-use super::form::NamespaceForm;
 use super::lifecycle::{NamespaceAct, Transition, has_all_of, transition};
 use super::moved::{LookedThrough, look_again, look_through};
 use super::read::bare;

@@ -18,10 +18,10 @@ use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
 
 /// The maximum length of a comment, in bytes.
-const MAX_COMMENT_BYTES: usize = 4_000;
-/// The maximum number of comments on an entry.
+const MAX_COMMENT_BYTES: usize = handfast_api::limits::NAMESPACE_COMMENT;
+/// The most comments on an entry.
 const MAX_COMMENTS: usize = 500;
-/// The maximum number of comments of one account on an entry.
+/// The most comments of one account on an entry.
 const MAX_COMMENTS_PER_ACCOUNT: usize = 20;
 
 /// A comment on a candidate.

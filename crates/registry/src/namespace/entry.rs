@@ -1,12 +1,10 @@
 //! Entries, and the states they go through.
 
-use std::fmt;
-use std::str::FromStr;
-
+use handfast_api::NamespaceForm;
+pub use handfast_api::{Capacity, NamespaceStatus};
 use handfast_id::{Namespace, NamespaceError, NamespaceRecord};
 use serde::{Deserialize, Serialize};
 
-use super::form::NamespaceForm;
 use crate::access::principal::Principal;
 
 /// An entry of the registry (`INFO-9`): the form of its authority, and the data of the registry.
@@ -140,98 +138,6 @@ impl NamespaceEntry {
         match (self.state(now), self.provisional_until) {
             (NamespaceStatus::Lapsed, Some(end)) => self.changed.max(end),
             _ => self.changed,
-        }
-    }
-}
-
-/// The state of an entry (`INFO-10`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NamespaceStatus {
-    /// Proposed, and open to comments.
-    Candidate,
-    /// Registered, but its authority is no longer in good standing, or advises against its use.
-    Deprecated,
-    /// Registered provisionally, and expired.
-    Lapsed,
-    /// Proposed and declined, or taken back. The string is free.
-    Refused,
-    /// In force.
-    Registered,
-    /// Withdrawn, with a tombstone. The string is never used again.
-    Withdrawn,
-}
-
-impl NamespaceStatus {
-    /// All of them, in the order of the life cycle.
-    pub const ALL: [Self; 6] = [
-        Self::Candidate,
-        Self::Refused,
-        Self::Registered,
-        Self::Lapsed,
-        Self::Deprecated,
-        Self::Withdrawn,
-    ];
-
-    /// One word for it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Candidate => "candidate",
-            Self::Deprecated => "deprecated",
-            Self::Lapsed => "lapsed",
-            Self::Refused => "refused",
-            Self::Registered => "registered",
-            Self::Withdrawn => "withdrawn",
-        }
-    }
-}
-
-impl fmt::Display for NamespaceStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for NamespaceStatus {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|status| status.as_str() == text);
-        found.ok_or_else(|| {
-            let all = Self::ALL.map(Self::as_str).join(", ");
-            format!("`{text}` is none of {all}")
-        })
-    }
-}
-
-/// The capacity in which a principal acts. The principal itself is not public.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Capacity {
-    /// The authority of the namespace, or the proposer of a candidate.
-    Authority,
-    /// A claimant who is not verified.
-    Claimant,
-    /// The maintainer of the registry: sets policy, settles disputes, appoints.
-    Maintainer,
-    /// The operator of the registry: reviews, and records how authorities were verified.
-    Operator,
-    /// The original registry.
-    #[default]
-    Original,
-}
-
-impl Capacity {
-    /// One word for it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Authority => "authority",
-            Self::Claimant => "claimant",
-            Self::Maintainer => "maintainer",
-            Self::Operator => "operator",
-            Self::Original => "original",
         }
     }
 }

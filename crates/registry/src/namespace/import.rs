@@ -1,10 +1,10 @@
 //! Importing entries from the records of the original registry.
 
+use handfast_api::NamespaceForm;
 use handfast_id::InfoValidity;
 use serde_json::{Map, Value as Json};
 
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
-use super::form::NamespaceForm;
 use super::moved::look_through;
 use super::original_xml;
 use super::validate::check_historical;

@@ -5,13 +5,13 @@
 //! (`admin` there).
 
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
-use super::form::NamespaceForm;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::log::event::Action;
+use handfast_api::NamespaceForm;
 
 use Capacity::{Authority, Claimant, Maintainer, Operator};
 use NamespaceStatus::{Candidate, Deprecated, Lapsed, Refused, Registered, Withdrawn};

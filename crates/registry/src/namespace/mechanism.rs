@@ -5,25 +5,15 @@
 
 use std::fmt::Write;
 
-use super::form::ResolutionForm;
+use super::entry::NamespaceEntry;
 use super::validate::is_web_address;
 
-impl ResolutionForm {
-    /// The URL of an identifier, if there is a mechanism: `{id}` is the decoded identifier,
-    /// percent-encoded again with `/` left bare. It never becomes part of the host.
-    ///
-    /// ```
-    /// use handfast_registry::ResolutionForm;
-    ///
-    /// let said = ResolutionForm {
-    ///     mechanism: Some("https://a.example/?q={id}".into()),
-    ///     ..ResolutionForm::default()
-    /// };
-    /// assert_eq!(said.location("a%26b").as_deref(), Some("https://a.example/?q=a%26b"));
-    /// ```
+impl NamespaceEntry {
+    /// Where an identifier leads, if there is a mechanism: `{id}` is the decoded identifier, percent-encoded
+    /// again with `/` left bare. It never becomes part of the host.
     #[must_use]
     pub fn location(&self, identifier: &str) -> Option<String> {
-        filled(self.mechanism.as_deref()?, identifier)
+        filled(self.form.resolution.mechanism.as_deref()?, identifier)
     }
 }
 

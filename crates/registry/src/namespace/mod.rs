@@ -12,7 +12,6 @@ mod act;
 mod clash;
 pub(crate) mod comments;
 mod entry;
-mod form;
 mod import;
 mod lifecycle;
 mod literals;
@@ -26,14 +25,13 @@ mod preview;
 mod read;
 mod seeds;
 pub(crate) mod stored;
-pub(crate) mod to_json;
 mod trials;
 mod validate;
 
 pub use act::NamespaceOrder;
 pub use comments::{NamespaceComment, NamespaceRemark};
 pub use entry::{Capacity, NamespaceAside, NamespaceEntry, NamespaceStatus};
-pub use form::{
+pub use handfast_api::{
     NamespaceAuthority, NamespaceCase, NamespaceDeclaration, NamespaceForm, NamespaceSample,
     NormalisationForm, ResolutionForm, SyntaxForm,
 };

@@ -4,11 +4,11 @@
 //! prose instead of a URI, a URI without scheme, repeated descriptions, line breaks inside values,
 //! and missing fields. It leaves personal contacts out.
 
+use handfast_api::{NamespaceAuthority, NamespaceForm, NamespaceSample};
 use handfast_id::InfoUri;
 use handfast_wire::namespace::has_few_attributes;
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::form::{NamespaceAuthority, NamespaceForm, NamespaceSample};
 use super::import::{NamespaceImport, day};
 use super::validate::is_web_address;
 use crate::error::RegistryError;

@@ -15,7 +15,7 @@ use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
 
 /// The maximum length of the policy, in bytes.
-const MAX_POLICY_BYTES: usize = 100_000;
+const MAX_POLICY_BYTES: usize = handfast_api::limits::NAMESPACE_POLICY;
 
 /// One version of the policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! Previewing a new version of an entry.
 
+use handfast_api::NamespaceForm;
 use handfast_id::{InfoUri, RuleBook};
 
 use super::entry::NamespaceEntry;
-use super::form::NamespaceForm;
 use crate::error::RegistryError;
 use crate::registry::Registry;
 

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, LazyLock};
 
+use handfast_api::NamespaceForm;
 use handfast_id::Namespaces;
 use serde_json::{Map, Value as Json};
 
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
-use super::form::NamespaceForm;
 use crate::clock::parse_rfc3339;
 
 /// All of them, by name, read at first use; the test `all_29_are_read` below shows that they can be

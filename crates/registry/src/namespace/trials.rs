@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::form::NamespaceForm;
 use super::literals::literals;
+use handfast_api::NamespaceForm;
 
 /// The number of random identifiers.
 const RANDOM_TRIALS: usize = 400;

@@ -6,28 +6,28 @@
 
 use std::net::Ipv6Addr;
 
+use handfast_api::{NamespaceForm, ResolutionForm, limits};
 use handfast_id::{InfoUri, InfoValidity, Namespace, NamespaceError, Pattern, RuleBook};
 
-use super::form::{NamespaceForm, ResolutionForm};
+use super::mechanism::filled;
 use super::trials::trials;
 use crate::error::RegistryError;
 
 /// The maximum length of a namespace string, in bytes.
-const MAX_NAME_BYTES: usize = 64;
-/// The maximum length of a title, name or contact, in bytes.
-const MAX_LINE_BYTES: usize = 500;
-/// The maximum length of a URI, in bytes.
-const MAX_URI_BYTES: usize = 2_000;
-/// The maximum length of a text, in bytes.
-pub(super) const MAX_TEXT_BYTES: usize = 10_000;
-/// The maximum number of URIs in one field.
-const MAX_URIS: usize = 20;
-/// The maximum number of examples.
-const MAX_EXAMPLES: usize = 100;
-/// The maximum length of an example, in bytes.
-const MAX_EXAMPLE_BYTES: usize = 500;
-/// The maximum size of a form, in bytes of JSON: all entries are in memory, and all versions are
-/// stored.
+const MAX_NAME_BYTES: usize = limits::NAMESPACE_NAME;
+/// The longest title, name or contact, in bytes.
+const MAX_LINE_BYTES: usize = limits::NAMESPACE_LINE;
+/// The longest URI.
+const MAX_URI_BYTES: usize = limits::NAMESPACE_URI;
+/// The longest text.
+pub(super) const MAX_TEXT_BYTES: usize = limits::NAMESPACE_TEXT;
+/// The most URIs in one place.
+const MAX_URIS: usize = limits::NAMESPACE_URIS;
+/// The most examples.
+const MAX_EXAMPLES: usize = limits::NAMESPACE_EXAMPLES;
+/// The longest example, in bytes.
+const MAX_EXAMPLE_BYTES: usize = limits::NAMESPACE_EXAMPLE;
+/// The largest form, in bytes of JSON: all entries are in memory, and all versions are kept.
 const MAX_FORM_BYTES: usize = 64 << 10;
 
 /// Checks a form, and returns its rules.
@@ -250,7 +250,7 @@ fn check_resolution(said: &ResolutionForm) -> Result<(), RegistryError> {
         return Ok(());
     };
     // The same function that resolution uses.
-    if mechanism.len() > MAX_URI_BYTES || said.location("sample-1").is_none() {
+    if mechanism.len() > MAX_URI_BYTES || filled(mechanism, "sample-1").is_none() {
         let problem = format!(
             "{mechanism:?} is no mechanism: that is an http or https address with one {{id}} \
              behind its host, and behind a / or ? there"

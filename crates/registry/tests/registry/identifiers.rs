@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use handfast_id::{CaseRule, InfoGrammar, RuleBook, inspect};
 use handfast_registry::{
-    Action, AuthorityAction, Import, NamespaceAct, NamespaceOrder, Operation, Report, Role, json,
+    Action, AuthorityAction, Import, NamespaceAct, NamespaceOrder, Operation, Report, Role,
 };
 
 use crate::namespaces::{DAY, form, stage};
@@ -406,11 +406,13 @@ fn info_5_the_register_states_the_case_rule_that_holds() {
     }
     let said = |path: &str| {
         let authority = stage.authority(&OPERATOR, path).unwrap();
-        let said = json::authority(&authority, &stage.rules());
-        let word = |name: &str| said["policy"][name].as_str().unwrap().to_string();
-        (word("case"), word("profile"))
+        let case = match authority.case_rule(&stage.rules()) {
+            CaseRule::AsciiInsensitive => "insensitive",
+            CaseRule::Sensitive => "sensitive",
+        };
+        (case, authority.profile_name())
     };
-    let of = |case: &str, profile: &str| (case.to_string(), profile.to_string());
+    let of = |case: &'static str, profile: &'static str| (case, profile);
     assert_eq!(said("20.1"), of("insensitive", "handle"));
     assert_eq!(said("urn:isbn"), of("sensitive", "urn"));
     assert_eq!(said("urn:urn-3"), of("insensitive", "urn"));

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use handfast_registry::{Done, Format, Import, Report, Role};
+use handfast_registry::{AuthorityStatus, Done, Format, Import, Report, Role};
 
 use super::*;
 
@@ -178,7 +178,7 @@ fn home_in_a_batch_takes_a_prefix_up_again() {
     assert_eq!(run(false), expected);
     let status = |path: &str| scene.authority(&OPERATOR, path).unwrap().status;
     for path in ["20.1", "20.2", "20.3"] {
-        assert_eq!(status(path).as_str(), "active", "{path}");
+        assert_eq!(status(path), AuthorityStatus::Active, "{path}");
     }
     // Names of before are as they were, and are given to nobody again.
     assert_eq!(
@@ -202,7 +202,7 @@ fn home_in_a_batch_needs_the_right_to_create_a_prefix() {
     let found = outcomes(&scene, &ann, &batch_import(false), text);
     assert_eq!(found, ["1 operator-only"]);
     let status = scene.authority(&OPERATOR, "20.1").unwrap().status;
-    assert_eq!(status.as_str(), "retired");
+    assert_eq!(status, AuthorityStatus::Retired);
 }
 
 /// A body that was no JSON, taken for a dump, left a job that was done.

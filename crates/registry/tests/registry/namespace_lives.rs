@@ -152,13 +152,11 @@ fn comments_are_plain_bounded_and_of_accounts() {
         ("other", false),
     ] {
         for comment in stage.namespace_comments(&account(who), "oai").unwrap() {
-            let said = handfast_registry::json::namespace_comment(&comment);
             assert_eq!(
                 (comment.by, comment.is_signed),
                 ("account", is_signed),
                 "{who}"
             );
-            assert_eq!(said["author"] == "stranger", is_signed, "{who}");
         }
     }
     for (who, by) in [
@@ -332,11 +330,7 @@ fn a_claim_is_beside_the_entry() {
         |entry: &handfast_registry::NamespaceEntry| (entry.changed, entry.by, entry.why.clone());
     let claimed = stage.act_on_namespace(&outsider, "lccn", claim).unwrap();
     assert_eq!((said(&claimed), claimed.version), (said(&before), 2));
-    let shown = handfast_registry::json::namespace(&claimed, stage.time()).to_string();
-    assert!(
-        !shown.contains("evil") && shown.contains("\"claim_pending\":true"),
-        "{shown}"
-    );
+    assert!(claimed.claim_pending && !claimed.why.contains("evil"));
     let changes = stage.namespaces_changed(&NamespacesChanged {
         from: Some(stage.time()),
         ..NamespacesChanged::default()

@@ -9,6 +9,7 @@ pub(crate) mod connection;
 mod form;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+pub(crate) mod local_socket;
 pub(crate) mod middleware;
 pub(crate) mod native_tunnel;
 mod oai;
@@ -45,6 +46,7 @@ use tokio::time::timeout;
 
 use self::acme::challenges::ACME_TLS;
 pub use self::acme::{Acme, AcmeChallenge};
+use self::api_v1::{Api, ApiSettings};
 use crate::admission::connections::{Activity, Client};
 use crate::admission::peer::Peer;
 use crate::admission::pending_responses::{self, ConnectionResponses};
@@ -118,11 +120,7 @@ pub(crate) struct Web {
     requests: AtomicU64,
     /// Whether the server is about to end.
     closing: watch::Receiver<bool>,
-    pub(crate) api: api_v1::Api,
-    /// How many bytes the imports of one account have, at most, that are on their way or wait.
-    pub(crate) spool_limit: u64,
-    /// Whether everybody may find active names by words, or by how they begin.
-    pub(crate) public_search: bool,
+    pub(crate) api: Arc<Api>,
 }
 
 /// How the web door is set up.
@@ -191,6 +189,13 @@ impl Web {
         let tls = tls::acceptor(identity.key(), &names, &settings.tls, asks)?;
         let certificate = Arc::clone(&tls.certificate);
         let hosts = OwnHosts::new(settings.public_url, listen, identity, certificate);
+        let client_timeout = settings.patience.unwrap_or(PATIENCE);
+        let api_settings = ApiSettings {
+            spool_limit: settings.spool_limit.unwrap_or(SPOOL_LIMIT),
+            public_search: settings.public_search,
+            client_timeout,
+        };
+        let api = Api::new(Arc::clone(native.registry()), api_settings);
         let countries = settings.geoip.as_deref();
         let countries = countries.map(|file| Countries::open(file, native.now()));
         Ok(Self {
@@ -206,22 +211,15 @@ impl Web {
             log: settings.access_log.as_ref().map(Log::open).transpose()?,
             requests: AtomicU64::new(0),
             closing,
-            api: api_v1::Api::new(native.registry()),
-            public_search: settings.public_search,
-            spool_limit: settings.spool_limit.unwrap_or(SPOOL_LIMIT),
+            api: Arc::new(api.clean()),
             native,
             rest: rest_api::Rest::default(),
             tls,
             country_header: settings.country_header,
             registry_email: settings.registry_email,
-            patience: settings.patience.unwrap_or(PATIENCE),
+            patience: client_timeout,
             hosts,
         })
-    }
-
-    /// How long clients may take.
-    pub(crate) fn patience(&self) -> Duration {
-        self.patience
     }
 
     /// Gets certificates from an authority, if that is wished for: its questions are answered at this door.

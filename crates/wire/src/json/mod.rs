@@ -25,4 +25,4 @@ mod write;
 pub use read::ParsedValue;
 pub use site::{read_site, write_site};
 pub use time::timestamp;
-pub use write::{value, write_value};
+pub use write::{value, value_data, write_value};

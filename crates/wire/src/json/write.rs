@@ -116,10 +116,24 @@ fn put<T: Serialize + ?Sized>(out: &mut Vec<u8>, part: &T) {
 }
 
 fn write_data(value: &Value<'_>) -> Json {
+    let (format, form) = value_data(value);
+    json!({"format": format, "value": form})
+}
+
+/// The data of a value: the name of its format, and the data in that format.
+///
+/// ```
+/// use handfast_wire::{Value, json};
+///
+/// let (format, data) = json::value_data(&Value::new(1, "URL", b"https://example.org/"));
+/// assert_eq!((format, data), ("string", "https://example.org/".into()));
+/// ```
+#[must_use]
+pub fn value_data(value: &Value<'_>) -> (&'static str, Json) {
     match (data::structured(value), value.text()) {
-        (Some((format, form)), _) => json!({"format": format, "value": form}),
-        (None, Some(text)) => json!({"format": "string", "value": text}),
-        (None, None) => json!({"format": "base64", "value": STANDARD.encode(&value.data)}),
+        (Some(structured), _) => structured,
+        (None, Some(text)) => ("string", text.into()),
+        (None, None) => ("base64", STANDARD.encode(&value.data).into()),
     }
 }
 

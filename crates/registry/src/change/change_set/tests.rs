@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::name::edit::Edit;
-use crate::{Environment, NewAuthority, NewName, Registry, Verify};
+use crate::{Environment, NewAuthority, NewName, Registry, Verify, verify_proof};
 
 const OPERATOR: Principal = Principal::Operator;
 
@@ -77,7 +77,7 @@ fn keys_that_begin_alike_do_not_cut_off_a_history() {
         .unwrap();
     assert!(expected.get(before).is_some());
     let proof = registry.prove(&OPERATOR, "20.1/victim").unwrap();
-    let proven = proof.verify(None, &registry.log_key().unwrap()).unwrap();
+    let proven = verify_proof(&proof, None, &registry.log_key().unwrap()).unwrap();
     assert_eq!(proven.events.len(), expected.len() + 1);
     // Stored names of this kind are withdrawn and restored as any other.
     let odd = "20.1/victim\0";

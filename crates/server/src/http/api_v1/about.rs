@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use handfast_api::{About, LogSize, Statistics, limits};
 use handfast_id::{InfoGrammar, Scheme, inspect as inspect_bytes};
-use handfast_registry::rfc3339;
-use serde_json::json;
+use handfast_registry::{NameCounts, rfc3339};
 
 use super::call::{Answer, Call};
 use super::problem::Problem;
@@ -15,26 +15,25 @@ use crate::http::resolver::address;
 #[expect(clippy::unnecessary_wraps, reason = "every route answers so")]
 pub(super) fn about(call: &Call) -> Result<Answer, Problem> {
     let base = &call.base;
-    Ok(Answer::json(json!({
-        "name": "handfast",
-        "version": env!("CARGO_PKG_VERSION"),
-        "resolver": address::statement(base),
-        "openapi": format!("{base}/api/v1/openapi.json"),
-        "who": call.is_known().then(|| call.who.to_string()),
-    })))
+    Ok(Answer::json(&About {
+        name: "handfast".to_string(),
+        openapi: format!("{base}/api/v1/openapi.json"),
+        resolver: address::statement(base),
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        who: call.is_known().then(|| call.who.to_string()),
+    }))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every route answers so")]
 pub(super) fn openapi(_: &Call) -> Result<Answer, Problem> {
-    Ok(Answer::json(super::openapi::document().clone()))
+    Ok(Answer::written(super::openapi::document()))
 }
 
 pub(super) fn inspect(call: &Call) -> Result<Answer, Problem> {
     let id = call.required("id")?;
-    if id.len() > LONGEST {
-        return Err(Problem::usage(format!(
-            "an identifier has at most {LONGEST} bytes"
-        )));
+    if id.len() > limits::INSPECTED {
+        let problem = format!("an identifier has at most {} bytes", limits::INSPECTED);
+        return Err(Problem::usage(problem));
     }
     let scheme = match call.query("as") {
         Some(text) => text.parse().map_err(|_| {
@@ -54,47 +53,54 @@ pub(super) fn inspect(call: &Call) -> Result<Answer, Problem> {
         }
     }
     let inspection = inspect_bytes(id.as_bytes(), scheme, &rules);
-    Ok(Answer::written(
-        serde_json::to_string(&inspection).unwrap_or_default(),
-    ))
+    Ok(Answer::json(&inspection))
 }
 
-/// The longest identifier that is looked at.
-const LONGEST: usize = 32 << 10;
-
 /// How old a count of names may be, in milliseconds.
-const OLDEST: u64 = 600_000;
+const MAX_TALLY_AGE: u64 = 600_000;
 
 /// What is cheap to count is counted now. Names by scheme and state are counted by a worker, when somebody asks and
 /// the last count is old.
 pub(super) fn statistics(call: &Call) -> Result<Answer, Problem> {
     let found = call.registry().statistics()?;
     let requested = call.registry().requested_authorities()?;
-    let (tally, is_old) = call.registry().name_counts(OLDEST)?;
-    let counting = &call.web.api.is_counting;
+    let (name_counts, is_old) = call.registry().name_counts(MAX_TALLY_AGE)?;
+    let counting = &call.api.is_counting;
     if is_old && !counting.swap(true, Ordering::Relaxed) {
-        let web = Arc::clone(&call.web);
-        let begun = call.web.api.background.run(move || {
-            if let Err(refusal) = web.registry().count_names() {
+        let api = Arc::clone(&call.api);
+        let begun = call.api.background.run(move || {
+            if let Err(refusal) = api.registry().count_names() {
                 tracing::warn!(error = %refusal, "names could not be counted");
             }
-            web.api.is_counting.store(false, Ordering::Relaxed);
+            api.is_counting.store(false, Ordering::Relaxed);
         });
         if begun.is_err() {
             counting.store(false, Ordering::Relaxed);
         }
     }
-    Ok(Answer::json(json!({
-        "names": found.names,
-        "authorities": found.authorities.saturating_sub(requested),
-        "accounts": found.accounts,
-        "events": found.events,
-        "versions": found.versions,
-        "jobs": found.jobs,
-        "jobs-under-way": call.registry().jobs_under_way(),
-        "names-by-scheme": tally.as_ref().map(|tally| &tally.by_scheme),
-        "names-by-state": tally.as_ref().map(|tally| &tally.by_state),
-        "counted": tally.as_ref().map(|tally| rfc3339(tally.time)),
-        "log": {"origin": call.registry().log_key()?.name(), "size": found.events},
-    })))
+    let by_state = |name_counts: &NameCounts| {
+        let counts = name_counts.by_state.iter();
+        let counts = counts.map(|(state, count)| (state.to_string(), *count));
+        counts.collect()
+    };
+    Ok(Answer::json(&Statistics {
+        accounts: found.accounts,
+        authorities: found.authorities.saturating_sub(requested),
+        counted: name_counts
+            .as_ref()
+            .map(|name_counts| rfc3339(name_counts.time)),
+        events: found.events,
+        jobs: found.jobs,
+        jobs_under_way: call.registry().jobs_under_way(),
+        log: LogSize {
+            origin: call.registry().log_key()?.name().to_string(),
+            size: found.events,
+        },
+        names: found.names,
+        names_by_scheme: name_counts
+            .as_ref()
+            .map(|name_counts| name_counts.by_scheme.clone()),
+        names_by_state: name_counts.as_ref().map(by_state),
+        versions: found.versions,
+    }))
 }

@@ -2,40 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use handfast_registry::{AccountChange, Grant, Principal, RegistryError, json};
-use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use handfast_api as api;
+use handfast_registry::{AccountChange, Grant, Principal, RegistryError};
 
 use super::call::{Answer, Call};
+use super::convert;
 use super::problem::Problem;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Given {
-    account: String,
-    #[serde(default)]
-    title: String,
-    #[serde(default)]
-    administrator: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GivenChange {
-    title: Option<String>,
-    administrator: Option<bool>,
-    state: Option<State>,
-}
-
-#[derive(Clone, Copy, Deserialize, PartialEq)]
-#[serde(rename_all = "lowercase")]
-enum State {
-    Active,
-    Suspended,
-}
-
-/// How many roles are told.
-const MOST_ROLES: usize = 1_000;
+/// How many roles a response has.
+const MAX_ROLES: usize = 1_000;
 
 fn need_administrator(call: &Call) -> Result<(), Problem> {
     if call.registry().is_administrator(&call.who)? {
@@ -57,12 +32,14 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let page: Vec<_> = rest.take(limit).collect();
     let next = page.last().map(|account| account.name.clone());
     let next = next.filter(|_| page.len() == limit);
-    let page: Vec<Json> = page.into_iter().map(json::account).collect();
-    Ok(Answer::json(json!({"accounts": page, "next": next})))
+    Ok(Answer::json(&api::AccountPage {
+        accounts: page.into_iter().map(convert::account).collect(),
+        next,
+    }))
 }
 
 pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
-    let given: Given = call.read()?;
+    let given: api::NewAccount = call.read()?;
     let registry = call.registry();
     registry.create_account(&call.who, &given.account, &given.title)?;
     if given.administrator {
@@ -73,7 +50,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
         registry.change_account(&call.who, &given.account, &change)?;
     }
     let made = registry.account(&given.account)?;
-    Ok(Answer::json(json::account(&made)).created("accounts", &made.name))
+    Ok(Answer::json(&convert::account(&made)).created("accounts", &made.name))
 }
 
 pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
@@ -82,20 +59,22 @@ pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
         need_administrator(call)?;
     }
     let account = call.registry().account(call.id())?;
-    Ok(Answer::json(json::account(&account)))
+    Ok(Answer::json(&convert::account(&account)))
 }
 
 pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
-    let given: GivenChange = call.read()?;
+    let given: api::AccountChange = call.read()?;
     let change = AccountChange {
         title: given.title,
         administrator: given.administrator,
-        suspended: given.state.map(|state| state == State::Suspended),
+        suspended: given
+            .state
+            .map(|state| state == api::AccountState::Suspended),
     };
     let changed = call
         .registry()
         .change_account(&call.who, call.id(), &change)?;
-    Ok(Answer::json(json::account(&changed)))
+    Ok(Answer::json(&convert::account(&changed)))
 }
 
 /// Who asks, what they may do where, and what their token leaves of it.
@@ -105,21 +84,23 @@ pub(super) fn this(call: &Call) -> Result<Answer, Problem> {
     registry.visit_authorities(None, &mut |authority| {
         let mut own = authority.grants.iter();
         if let Some(Grant { role, .. }) = own.find(|grant| grant.to == call.who) {
-            let path = authority.path.to_string();
-            roles.push(json!({"authority": path, "role": role.as_str()}));
+            roles.push(api::RoleOn {
+                authority: authority.path.to_string(),
+                role: convert::role(*role),
+            });
         }
-        if roles.len() < MOST_ROLES {
+        if roles.len() < MAX_ROLES {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
         }
     })?;
     let account = registry.account(&call.who.to_string());
-    Ok(Answer::json(json!({
-        "account": call.who.to_string(),
-        "title": account.map(|account| account.title).unwrap_or_default(),
-        "administrator": registry.is_administrator(&call.who)?,
-        "roles": roles,
-        "token": call.token.as_ref().map(json::token),
-    })))
+    Ok(Answer::json(&api::ThisAccount {
+        account: call.who.to_string(),
+        administrator: registry.is_administrator(&call.who)?,
+        roles,
+        title: account.map(|account| account.title).unwrap_or_default(),
+        token: call.token.as_ref().map(convert::token),
+    }))
 }

@@ -2,109 +2,32 @@
 
 use std::ops::ControlFlow;
 
-use handfast_registry::Principal;
+use handfast_api::{self as api, PolicyChange};
 use handfast_registry::{
-    Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, RegistryError, Role,
-    json,
+    Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Principal,
+    RegistryError, Role,
 };
-use serde::Deserialize;
-use serde_json::{Value as Json, json};
 
 use super::call::{Answer, Call};
+use super::convert;
 use super::names::principal;
 use super::problem::Problem;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Given {
-    authority: String,
-    title: Option<String>,
-    meaning: Option<String>,
-    contact: Option<String>,
-    #[serde(default)]
-    policy: GivenPolicy,
-    /// Whether it is asked for, and someone else decides.
-    #[serde(default)]
-    request: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GivenChange {
-    title: Option<String>,
-    meaning: Option<String>,
-    contact: Option<String>,
-    #[serde(default)]
-    policy: GivenPolicy,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GivenPolicy {
-    case: Option<Case>,
-    persistence: Option<GivenPersistence>,
-    profile: Option<Profile>,
-    /// An empty one lifts the demand.
-    pattern: Option<String>,
-    approval: Option<bool>,
-    ttl: Option<u32>,
-}
-
-#[derive(Deserialize, PartialEq)]
-#[serde(rename_all = "lowercase")]
-enum Case {
-    Insensitive,
-    Sensitive,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum GivenPersistence {
-    Erasable,
-    Permanent,
-}
-
-#[derive(Deserialize, PartialEq)]
-#[serde(rename_all = "lowercase")]
-enum Profile {
-    Cordra,
-    Handle,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GivenRole {
-    role: String,
-    /// Create the account if there is none.
-    #[serde(default)]
-    create: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct To {
-    to: String,
-    /// Create the account if there is none.
-    #[serde(default)]
-    create: bool,
-}
-
-impl GivenPolicy {
-    fn change(self) -> AuthorityChange {
-        AuthorityChange {
-            case_sensitive: self.case.map(|case| case == Case::Sensitive),
-            persistence: self.persistence.map(|persistence| match persistence {
-                GivenPersistence::Erasable => Persistence::Erasable,
-                GivenPersistence::Permanent => Persistence::Permanent,
-            }),
-            cordra: self.profile.map(|profile| profile == Profile::Cordra),
-            pattern: self
-                .pattern
-                .map(|pattern| Some(pattern).filter(|text| !text.is_empty())),
-            approval: self.approval,
-            default_ttl: self.ttl,
-            ..AuthorityChange::default()
-        }
+/// A change of the policy alone.
+fn policy_change(given: PolicyChange) -> AuthorityChange {
+    AuthorityChange {
+        case_sensitive: given.case.map(|case| case == api::CaseRule::Sensitive),
+        persistence: given.persistence.map(|persistence| match persistence {
+            api::Persistence::Erasable => Persistence::Erasable,
+            api::Persistence::Permanent => Persistence::Permanent,
+        }),
+        cordra: given.profile.map(|profile| profile == api::Profile::Cordra),
+        pattern: given
+            .pattern
+            .map(|pattern| Some(pattern).filter(|text| !text.is_empty())),
+        approval: given.approval,
+        default_ttl: given.ttl,
+        ..AuthorityChange::default()
     }
 }
 
@@ -126,14 +49,17 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let rules = registry.rules();
     let mut shown = Vec::with_capacity(page.len());
     for mut authority in page {
-        // Each as whoever asks may see it.
+        // Each as the caller may see it.
         match registry.authority(&call.who, authority.path.key()) {
             Ok(seen) => authority = seen,
             Err(_) => authority.grants.clear(),
         }
-        shown.push(json::authority(&authority, &rules));
+        shown.push(convert::authority(&authority, &rules));
     }
-    Ok(Answer::json(json!({"authorities": shown, "next": next})))
+    Ok(Answer::json(&api::AuthorityPage {
+        authorities: shown,
+        next,
+    }))
 }
 
 /// How many bytes of text the authorities of one page have, unless one alone has more.
@@ -146,12 +72,12 @@ fn size(authority: &Authority) -> usize {
 }
 
 pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
-    let given: Given = call.read()?;
+    let given: api::NewAuthority = call.read()?;
     let new = NewAuthority {
         title: given.title.unwrap_or_default(),
         meaning: given.meaning.unwrap_or_default(),
         contact: given.contact.unwrap_or_default(),
-        change: given.policy.change(),
+        change: policy_change(given.policy),
     };
     let registry = call.registry();
     let mut declined = None;
@@ -170,12 +96,11 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
         path
     };
     let authority = registry.authority(&call.who, &path.to_string())?;
-    let mut body = json::authority(&authority, &registry.rules());
-    if let (Some(by), Json::Object(body)) = (declined, &mut body) {
-        // Somebody had asked for it.
-        body.insert("declined-request-of".into(), by.to_string().into());
-    }
-    let answer = Answer::json(body).version(authority.version);
+    let body = api::Authority {
+        declined_request_of: declined.map(|by| by.to_string()),
+        ..convert::authority(&authority, &registry.rules())
+    };
+    let answer = Answer::json(&body).version(authority.version);
     Ok(answer.created("authorities", &path.to_string()))
 }
 
@@ -183,18 +108,18 @@ pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
     let authority = call.registry().authority(&call.who, call.id())?;
     Ok(call.versioned(
         authority.version,
-        json::authority(&authority, &call.registry().rules()),
+        &convert::authority(&authority, &call.registry().rules()),
     ))
 }
 
 pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
-    let given: GivenChange = call.read()?;
+    let given: api::AuthorityChange = call.read()?;
     let change = AuthorityChange {
         title: given.title,
         meaning: given.meaning,
         contact: given.contact,
         expects: call.expected()?,
-        ..given.policy.change()
+        ..policy_change(given.policy)
     };
     call.registry()
         .change_authority(&call.who, call.id(), change)?;
@@ -219,7 +144,7 @@ pub(super) fn retire(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
-    let given: To = call.read()?;
+    let given: api::Transfer = call.read()?;
     let transfer = AuthorityAction::Transfer {
         to: principal(&given.to)?,
         creates_account: given.create,
@@ -228,7 +153,7 @@ pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {
-    let given: GivenRole = call.read()?;
+    let given: api::NewGrant = call.read()?;
     let role = given.role.parse::<Role>();
     let role = role.map_err(|error| Problem::usage(error.to_string()))?;
     let to = principal(call.path.get(1).map_or("", String::as_str))?;
@@ -242,7 +167,9 @@ pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn revoke(call: &Call) -> Result<Answer, Problem> {
     let from = principal(call.path.get(1).map_or("", String::as_str))?;
-    act(call, AuthorityAction::Revoke { from, role: None })
+    let role = call.query("role").map(str::parse::<Role>).transpose();
+    let role = role.map_err(|error| Problem::usage(error.to_string()))?;
+    act(call, AuthorityAction::Revoke { from, role })
 }
 
 fn act(call: &Call, action: AuthorityAction) -> Result<Answer, Problem> {
@@ -264,17 +191,19 @@ pub(super) fn grants(call: &Call) -> Result<Answer, Problem> {
         };
         let on = authority.path.to_string();
         let grants = authority.grants.iter();
-        listed.extend(grants.map(|grant| {
-            json!({"to": grant.to.to_string(), "role": grant.role.as_str(), "authority": on})
+        listed.extend(grants.map(|grant| api::GrantOn {
+            authority: on.clone(),
+            role: convert::role(grant.role),
+            to: grant.to.to_string(),
         }));
         next = authority.parent.map(|parent| parent.to_string());
     }
-    Ok(Answer::json(Json::Array(listed)))
+    Ok(Answer::json(&listed))
 }
 
 /// An authority as it is now.
 fn shown(call: &Call, path: &str) -> Result<Answer, Problem> {
     let authority = call.registry().authority(&call.who, path)?;
-    let body: Json = json::authority(&authority, &call.registry().rules());
-    Ok(Answer::json(body).version(authority.version))
+    let body = convert::authority(&authority, &call.registry().rules());
+    Ok(Answer::json(&body).version(authority.version))
 }

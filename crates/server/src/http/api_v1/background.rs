@@ -8,11 +8,12 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
-use handfast_registry::{Job, json};
+use handfast_registry::Job;
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::call::{Answer, Call};
+use super::convert;
 use super::problem::Problem;
 
 /// What is done later.
@@ -91,7 +92,7 @@ impl Answer {
     /// A job has begun.
     pub(super) fn accepted(call: &Call, job: Job) -> Result<Self, Problem> {
         let (job, progress) = call.registry().with_progress(job)?;
-        let mut answer = Self::json(json::job(&job, progress));
+        let mut answer = Self::json(&convert::job(&job, progress));
         answer = answer.created("jobs", &job.number.to_string());
         answer.status = StatusCode::ACCEPTED;
         let applied = HeaderValue::from_static("respond-async");
@@ -134,7 +135,7 @@ mod tests {
                 Err(problem) => break problem,
             }
         };
-        assert_eq!(refused.about["code"], "busy");
+        assert_eq!(refused.about.code, "busy");
         assert!((WAITING..=WAITING + WORKERS).contains(&taken));
         drop(go);
     }

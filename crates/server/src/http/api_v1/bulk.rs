@@ -2,23 +2,24 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::time::Duration;
 
-use handfast_registry::{Done, Export, Format, Import, RegistryError, Report, json};
+use handfast_api::{ImportSummary, LogExportSummary, limits};
+use handfast_registry::{Done, Export, Format, Import, Imported, RegistryError, Report};
 use http_body_util::channel::{Channel, Sender};
 use http_body_util::{BodyExt, Either};
 use hyper::Response;
 use hyper::body::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TRAILER};
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use super::background::is_preferred;
 use super::call::Call;
-use super::jobs::MOST_TOLD;
 use super::problem::Problem;
 use super::routes::Route;
-use super::{once, spool};
+use super::{convert, once, spool};
 use crate::http::PATIENCE;
 use crate::http::connection::request_body::Incoming;
 use crate::http::response::{Body, reply};
@@ -30,8 +31,8 @@ const MAX_OUTCOMES: usize = 16 << 20;
 /// How much is given at a time.
 const PIECE: usize = 64 << 10;
 
-/// Receives names into a file, takes them, and answers when all are taken: an outcome a line, and a last line for all of
-/// them. If the client does not wait, they are taken later.
+/// Receives names into a file, takes them, and answers when all are taken: an outcome a line, and a
+/// last line for all of them. If the client does not wait, they are taken later.
 pub(super) fn import(
     call: &Call,
     route: &Route,
@@ -51,7 +52,7 @@ pub(super) fn import(
     })
 }
 
-fn options(call: &Call) -> Result<Import, Problem> {
+pub(super) fn options(call: &Call) -> Result<Import, Problem> {
     let dry_run = call.flag("dry-run")?;
     let source = call.query("source").unwrap_or("web");
     let (update, replace) = (call.flag("update")?, call.flag("replace")?);
@@ -73,7 +74,7 @@ fn options(call: &Call) -> Result<Import, Problem> {
 }
 
 fn import_now(call: &Call, options: &Import, input: File) -> Result<Response<Body>, Problem> {
-    let mut told = String::new();
+    let mut told = Vec::new();
     let (mut lines, mut untold) = (0, 0);
     let imported = call
         .registry()
@@ -84,39 +85,48 @@ fn import_now(call: &Call, options: &Import, input: File) -> Result<Response<Bod
             if !options.tells_all && !matches!(outcome.done, Done::Refused { .. }) {
                 return;
             }
-            if lines == MOST_TOLD || told.len() >= MAX_OUTCOMES {
+            if lines == limits::OUTCOMES || told.len() >= MAX_OUTCOMES {
                 untold += 1;
                 return;
             }
             lines += 1;
-            told.push_str(&json::outcome(outcome).to_string());
-            told.push('\n');
+            put_line(&mut told, &convert::outcome(outcome));
         })?;
-    let counts = &imported.counts;
-    let summary = json!({
-        "format": imported.format.as_str(),
-        "dry-run": options.dry_run,
-        "job": imported.job,
-        "resumed": imported.is_resumed,
-        "created": counts.created,
-        "changed": counts.changed,
-        "unchanged": counts.unchanged,
-        "refused": counts.refused,
-        "values": json::value_counts(imported.values),
-        "untold": untold,
-    });
-    told.push_str(&summary.to_string());
-    told.push('\n');
+    put_line(&mut told, &summary(options, &imported, untold));
     Ok(reply(hyper::StatusCode::OK, "application/x-ndjson", told))
 }
 
-/// Gives names as they are read. What goes wrong in the middle breaks the answer off: what is whole ends as it should.
+/// What came of all lines.
+pub(super) fn summary(options: &Import, imported: &Imported, untold: u64) -> ImportSummary {
+    let counts = &imported.counts;
+    ImportSummary {
+        changed: counts.changed,
+        created: counts.created,
+        dry_run: options.dry_run,
+        format: imported.format.as_str().to_string(),
+        job: imported.job,
+        refused: counts.refused,
+        resumed: imported.is_resumed,
+        unchanged: counts.unchanged,
+        untold,
+        values: convert::value_counts(imported.values),
+    }
+}
+
+fn put_line(out: &mut Vec<u8>, line: &impl Serialize) {
+    // Writing to a vector cannot fail.
+    let _ = serde_json::to_writer(&mut *out, line);
+    out.push(b'\n');
+}
+
+/// Gives names as they are read. What goes wrong in the middle breaks the answer off: what is whole
+/// ends as it should.
 pub(super) fn export(call: &Call, begun: &mut dyn FnMut(Response<Body>)) -> Result<(), Problem> {
     let options = Export {
         format: format(call)?,
         authority: call.query("authority").map(str::to_string),
         since: call.number("since")?,
-        with_secrets: false,
+        with_secrets: call.flag("with-secrets")?,
     };
     let content_type = match options.format {
         Some(Format::Csv) => "text/csv; charset=utf-8",
@@ -124,10 +134,10 @@ pub(super) fn export(call: &Call, begun: &mut dyn FnMut(Response<Body>)) -> Resu
         Some(Format::Batch) => "text/plain; charset=utf-8",
         Some(Format::Ndjson) | None => "application/x-ndjson",
     };
-    send(begun, content_type, |out| {
+    send(call, begun, content_type, |out| {
         call.registry()
             .export(&call.who, &options, out, &mut |_| ())
-            .map(|exported| json::exported(options.format.unwrap_or(Format::Ndjson), &exported))
+            .map(|exported| convert::exported(options.format.unwrap_or(Format::Ndjson), &exported))
     })
 }
 
@@ -136,34 +146,30 @@ pub(super) fn export_log(
     call: &Call,
     begun: &mut dyn FnMut(Response<Body>),
 ) -> Result<(), Problem> {
-    send(begun, "application/x-ndjson", |out| {
+    send(call, begun, "application/x-ndjson", |out| {
         let events = call.registry().export_log(out, &mut |_| ())?;
-        Ok(json!({ "events": events }))
+        Ok(LogExportSummary { events })
     })
 }
 
-fn send(
+fn send<S: Serialize>(
+    call: &Call,
     begun: &mut dyn FnMut(Response<Body>),
     content_type: &'static str,
-    give: impl FnOnce(&mut Sending<'_>) -> Result<Json, RegistryError>,
+    give: impl FnOnce(&mut Sending<'_>) -> Result<S, RegistryError>,
 ) -> Result<(), Problem> {
-    let (sender, body) = Channel::new(4);
-    let mut out = Sending {
-        begin: Some((begun, body, content_type)),
-        sender,
-        gathered: Vec::with_capacity(PIECE),
-        runtime: Handle::current(),
-    };
+    let mut out = Sending::new(call, begun, content_type);
     let given = give(&mut out).and_then(|summary| {
         let sent = out.flush().and_then(|()| out.end(&summary));
         sent.map_err(|source| RegistryError::Output { source })
     });
-    let is_begun = out.begin.is_none();
+    let is_begun = out.is_begun();
     match given {
         Ok(()) => Ok(()),
         Err(refusal) if is_begun => {
             tracing::warn!(error = %refusal, "an export was broken off");
-            out.sender.abort(io::Error::other("broken off"));
+            // The connection ends; a command in this process hears the reason.
+            out.sender.abort(io::Error::other(refusal));
             Ok(())
         }
         Err(refusal) => Err(refusal.into()),
@@ -186,16 +192,43 @@ type Begin<'b> = (
     &'static str,
 );
 
-/// A body, written by a thread that may wait. Nothing is answered before there is something to give, so that a refusal
-/// can still be one.
-struct Sending<'b> {
+/// A body, written by a thread that may wait. Nothing is answered before there is something to
+/// give, so that a refusal can still be one.
+pub(super) struct Sending<'b> {
     begin: Option<Begin<'b>>,
     sender: Sender<Bytes, io::Error>,
     gathered: Vec<u8>,
     runtime: Handle,
+    /// How long the client may take to read the next piece.
+    time: Duration,
 }
 
-impl Sending<'_> {
+impl<'b> Sending<'b> {
+    pub(super) fn new(
+        call: &Call,
+        begun: &'b mut dyn FnMut(Response<Body>),
+        content_type: &'static str,
+    ) -> Self {
+        let (sender, body) = Channel::new(4);
+        Self {
+            begin: Some((begun, body, content_type)),
+            sender,
+            gathered: Vec::with_capacity(PIECE),
+            runtime: Handle::current(),
+            // The local operator may look at one page after the other.
+            time: if call.is_local {
+                Duration::MAX
+            } else {
+                PATIENCE
+            },
+        }
+    }
+
+    /// Whether the response has begun, so that a problem can no longer be the whole of it.
+    pub(super) fn is_begun(&self) -> bool {
+        self.begin.is_none()
+    }
+
     fn begin(&mut self) {
         if let Some((begun, body, content_type)) = self.begin.take() {
             let mut response = Response::new(Either::Right(body.boxed()));
@@ -208,12 +241,13 @@ impl Sending<'_> {
     }
 
     /// What was given, for those who take trailers.
-    fn end(&mut self, summary: &Json) -> io::Result<()> {
+    fn end(&mut self, summary: &impl Serialize) -> io::Result<()> {
         let mut trailers = HeaderMap::new();
-        let value = HeaderValue::from_str(&summary.to_string());
+        let value = HeaderValue::from_str(&serde_json::to_string(summary)?);
         trailers.insert(SUMMARY, value.map_err(io::Error::other)?);
         let sender = &mut self.sender;
-        let sending = async { timeout(PATIENCE, sender.send_trailers(trailers)).await };
+        let time = self.time;
+        let sending = async { timeout(time, sender.send_trailers(trailers)).await };
         match self.runtime.block_on(sending) {
             Ok(Ok(())) => Ok(()),
             _ => Err(io::ErrorKind::BrokenPipe.into()),
@@ -228,7 +262,8 @@ impl Sending<'_> {
         let piece = Bytes::from(std::mem::take(&mut self.gathered));
         // Whoever does not read keeps a snapshot of the store alive: not for long.
         let sender = &mut self.sender;
-        let sending = async { timeout(PATIENCE, sender.send_data(piece)).await };
+        let time = self.time;
+        let sending = async { timeout(time, sender.send_data(piece)).await };
         match self.runtime.block_on(sending) {
             Ok(Ok(())) => Ok(()),
             _ => Err(io::ErrorKind::BrokenPipe.into()),

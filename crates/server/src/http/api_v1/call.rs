@@ -3,20 +3,21 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use handfast_api::limits;
 use handfast_registry::{HistoryPoint, Principal, Registry, Token, parse_rfc3339};
 use hyper::body::Bytes;
 use hyper::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, LOCATION};
 use hyper::{Response, StatusCode};
-use serde::Deserialize;
-use serde_json::Value as Json;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
+use super::Api;
 use super::problem::Problem;
-use crate::http::Web;
 use crate::http::response::{Body, reply};
 
 /// A request, with everything but its body as a stream.
 pub(super) struct Call {
-    pub(super) web: Arc<Web>,
+    pub(super) api: Arc<Api>,
     /// Who asks; nobody if that is not known.
     pub(super) who: Principal,
     /// What they have shown.
@@ -28,11 +29,13 @@ pub(super) struct Call {
     pub(super) body: Bytes,
     /// How clients reach this server.
     pub(super) base: String,
+    /// Whether the local operator asks, in this process or over the socket of the data folder.
+    pub(super) is_local: bool,
 }
 
 impl Call {
     pub(super) fn registry(&self) -> &Registry {
-        self.web.registry()
+        self.api.registry()
     }
 
     /// What stands for the first braces of the path.
@@ -69,10 +72,9 @@ impl Call {
     /// How many things a page has.
     pub(super) fn limit(&self) -> Result<usize, Problem> {
         let limit = self.number("limit")?.unwrap_or(100);
-        let fits = usize::try_from(limit)
-            .ok()
-            .filter(|n| (1..=1_000).contains(n));
-        fits.ok_or_else(|| Problem::usage("`limit` is 1 to 1000"))
+        let fits = (1..=limits::PAGE).contains(&limit).then_some(limit);
+        let fits = fits.and_then(|limit| usize::try_from(limit).ok());
+        fits.ok_or_else(|| Problem::usage(format!("`limit` is 1 to {}", limits::PAGE)))
     }
 
     /// A moment in the past, if one is asked for.
@@ -89,7 +91,7 @@ impl Call {
         self.query("at").map(read).transpose()
     }
 
-    /// The body, as what it is to be.
+    /// The body, as a type of the API.
     pub(super) fn read<'c, T: Deserialize<'c>>(&'c self) -> Result<T, Problem> {
         serde_json::from_slice(&self.body).map_err(|error| {
             Problem::new(
@@ -98,6 +100,14 @@ impl Call {
                 format!("the body is not as it is to be: {error}"),
             )
         })
+    }
+
+    /// The same, of which everything may be left out.
+    pub(super) fn read_or_default<T: Default + DeserializeOwned>(&self) -> Result<T, Problem> {
+        if self.body.is_empty() {
+            return Ok(T::default());
+        }
+        self.read()
     }
 
     /// The version that what is changed must have.
@@ -125,13 +135,9 @@ impl Call {
     }
 
     /// Something with a version, unless the client has it already.
-    pub(super) fn versioned(&self, version: u64, body: Json) -> Answer {
+    pub(super) fn versioned(&self, version: u64, body: &impl Serialize) -> Answer {
         let answer = if self.has(version) {
-            Answer {
-                status: StatusCode::NOT_MODIFIED,
-                content: Content::None,
-                headers: Vec::new(),
-            }
+            Answer::new(StatusCode::NOT_MODIFIED, Content::None)
         } else {
             Answer::json(body)
         };
@@ -153,44 +159,37 @@ pub(super) struct Answer {
 
 pub(super) enum Content {
     Bytes(Vec<u8>),
-    Json(Json),
-    /// JSON that is written already.
-    Written(String),
+    Json(Bytes),
     None,
     Text(String),
 }
 
 impl Answer {
-    pub(super) fn json(body: Json) -> Self {
+    pub(super) fn new(status: StatusCode, content: Content) -> Self {
         Self {
-            status: StatusCode::OK,
-            content: Content::Json(body),
+            status,
+            content,
             headers: Vec::new(),
         }
     }
 
-    /// JSON whose fields come in an order of their own.
-    pub(super) fn written(body: String) -> Self {
-        Self {
-            content: Content::Written(body),
-            ..Self::json(Json::Null)
-        }
+    /// A type of the API. None of them has a form that JSON lacks: writing cannot fail.
+    pub(super) fn json(body: &impl Serialize) -> Self {
+        Self::written(serde_json::to_vec(body).unwrap_or_default())
+    }
+
+    /// JSON that is written already.
+    pub(super) fn written(body: impl Into<Bytes>) -> Self {
+        Self::new(StatusCode::OK, Content::Json(body.into()))
     }
 
     pub(super) fn text(text: String) -> Self {
-        Self {
-            content: Content::Text(text),
-            ..Self::json(Json::Null)
-        }
+        Self::new(StatusCode::OK, Content::Text(text))
     }
 
-    /// Nothing is left to say.
+    /// Done, and there is nothing to show.
     pub(super) fn done() -> Self {
-        Self {
-            status: StatusCode::NO_CONTENT,
-            content: Content::None,
-            headers: Vec::new(),
-        }
+        Self::new(StatusCode::NO_CONTENT, Content::None)
     }
 
     /// Something is new, at a place below `/api/v1`.
@@ -200,6 +199,11 @@ impl Answer {
         if let Ok(place) = HeaderValue::from_str(&place) {
             self.headers.push((LOCATION, place));
         }
+        self
+    }
+
+    pub(super) fn status(mut self, status: StatusCode) -> Self {
+        self.status = status;
         self
     }
 
@@ -213,8 +217,7 @@ impl Answer {
     pub(super) fn into_response(self) -> Response<Body> {
         let mut response = match self.content {
             Content::Bytes(bytes) => reply(self.status, "application/octet-stream", bytes),
-            Content::Json(body) => reply(self.status, "application/json", body.to_string()),
-            Content::Written(body) => reply(self.status, "application/json", body),
+            Content::Json(body) => reply(self.status, "application/json", body),
             Content::Text(text) => reply(self.status, "text/plain; charset=utf-8", text),
             Content::None => {
                 let mut response = reply(self.status, "", Bytes::new());

@@ -2,52 +2,23 @@
 
 use std::sync::Arc;
 
+use handfast_api::{self as api, NewJob, limits};
 use handfast_registry::{
-    BulkChanged, Done, Job, JobKind, Outcome, Principal, Registry, RegistryError, StartedJob, json,
+    BulkChanged, Done, Job, JobKind, Outcome, Principal, Registry, RegistryError, StartedJob,
 };
-use serde::Deserialize;
-use serde_json::{Value as Json, json};
 
 use super::background::is_preferred;
 use super::call::{Answer, Call};
+use super::convert;
 use super::problem::Problem;
 use super::spool;
 
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-enum Given {
-    ReplaceUrl {
-        authority: String,
-        from: String,
-        to: String,
-        /// Whether only the host is meant.
-        #[serde(default)]
-        host: bool,
-    },
-    SetTtl {
-        authority: String,
-        seconds: u32,
-        #[serde(rename = "type")]
-        value_type: Option<String>,
-    },
-    Undo {
-        job: u64,
-    },
-    Withdraw {
-        names: Vec<String>,
-        reason: String,
-    },
-}
-
 /// What is to be done.
-enum Wanted {
+pub(super) enum Wanted {
     Kind(JobKind),
     Resume(u64),
     Withdrawal { names: Vec<String>, reason: String },
 }
-
-/// How many outcomes are told.
-pub(super) const MOST_TOLD: usize = 10_000;
 
 /// A list of names of more bytes than these is a long one.
 const LONG_LIST: usize = 64 << 10;
@@ -56,24 +27,29 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let (limit, after) = (call.limit()?, call.number("after")?.unwrap_or(0));
     let page = call.registry().jobs_page(&call.who, after, limit)?;
     let next = page.next.map(|next| next.to_string());
-    let page = page.jobs.into_iter().map(|job| shown(call, job));
-    let page = page.collect::<Result<Vec<_>, _>>()?;
-    Ok(Answer::json(json!({"jobs": page, "next": next})))
+    let jobs = page.jobs.into_iter().map(|job| shown(call, job));
+    let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
+    Ok(Answer::json(&api::JobPage { jobs, next }))
 }
 
 pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
-    Ok(Answer::json(shown(call, find(call)?)?))
+    Ok(Answer::json(&shown(call, find(call)?)?))
 }
 
-fn shown(call: &Call, job: Job) -> Result<Json, Problem> {
+fn shown(call: &Call, job: Job) -> Result<api::Job, Problem> {
     let (job, progress) = call.registry().with_progress(job)?;
-    Ok(json::job(&job, progress))
+    Ok(convert::job(&job, progress))
 }
 
-/// A job that someone may see: what someone does with many names is theirs, and for those who may do everything.
+/// A job that someone may see: what someone does with many names is theirs, and for those who may
+/// do everything.
 fn find(call: &Call) -> Result<Job, Problem> {
     let number = call.id().parse().ok();
     let number: u64 = number.ok_or_else(|| Problem::usage("a job has a number"))?;
+    if call.is_local {
+        // The operator sees all, also what is tried as somebody else.
+        return Ok(call.registry().job(number)?);
+    }
     Ok(call.registry().job_of(&call.who, number)?)
 }
 
@@ -84,11 +60,11 @@ pub(super) fn outcomes(call: &Call) -> Result<Answer, Problem> {
     let found = call.registry().job_errors(job.number, after, limit)?;
     let next = found.last().map(|(number, _)| number.to_string());
     let next = next.filter(|_| found.len() == limit);
-    let page: Vec<Json> = found
-        .iter()
-        .map(|(_, outcome)| json::outcome(outcome))
-        .collect();
-    Ok(Answer::json(json!({"outcomes": page, "next": next})))
+    let outcomes = found.iter().map(|(_, outcome)| convert::outcome(outcome));
+    Ok(Answer::json(&api::OutcomePage {
+        next,
+        outcomes: outcomes.collect(),
+    }))
 }
 
 /// Stops it at its next batch.
@@ -96,34 +72,25 @@ pub(super) fn cancel(call: &Call) -> Result<Answer, Problem> {
     let job = find(call)?;
     let job = call.registry().cancel_job(&call.who, job.number)?;
     spool::forget(call.registry(), &job);
-    Ok(Answer::json(shown(call, job)?))
+    Ok(Answer::json(&shown(call, job)?))
 }
 
-pub(super) fn undo(call: &Call) -> Result<Answer, Problem> {
+pub(super) fn undo(call: &Call) -> Result<Wanted, Problem> {
     let job = find(call)?.number;
-    run(call, Wanted::Kind(JobKind::Undo { job }))
+    Ok(Wanted::Kind(JobKind::Undo { job }))
 }
 
-pub(super) fn resume(call: &Call) -> Result<Answer, Problem> {
-    let job = find(call)?;
-    match job.kind {
-        JobKind::Import { .. } if job.ended.is_none() => spool::resume(call, &job),
-        _ => run(call, Wanted::Resume(job.number)),
-    }
+pub(super) fn resume(call: &Call) -> Result<Wanted, Problem> {
+    Ok(Wanted::Resume(find(call)?.number))
 }
 
-/// Runs to its end before it is answered, unless the client does not wait.
-pub(super) fn start(call: &Call) -> Result<Answer, Problem> {
-    // A long list takes memory and a thread while it is looked at: an account has few of them at a time.
-    let is_long = call.body.len() > LONG_LIST;
-    let open = is_long.then(|| call.web.api.streams.enter(call.who.to_string()));
-    let _open = open.transpose()?;
-    let wanted = match call.read()? {
-        Given::Withdraw { names, reason } => Wanted::Withdrawal { names, reason },
-        Given::ReplaceUrl { from, to, .. } if from.is_empty() || to.is_empty() => {
+pub(super) fn start(call: &Call) -> Result<Wanted, Problem> {
+    Ok(match call.read()? {
+        NewJob::Withdraw { names, reason } => Wanted::Withdrawal { names, reason },
+        NewJob::ReplaceUrl { from, to, .. } if from.is_empty() || to.is_empty() => {
             return Err(Problem::usage("say both what is there and what is to be"));
         }
-        Given::ReplaceUrl {
+        NewJob::ReplaceUrl {
             authority,
             from,
             to,
@@ -134,7 +101,7 @@ pub(super) fn start(call: &Call) -> Result<Answer, Problem> {
             to,
             is_host: host,
         }),
-        Given::SetTtl {
+        NewJob::SetTtl {
             authority,
             seconds,
             value_type,
@@ -143,9 +110,8 @@ pub(super) fn start(call: &Call) -> Result<Answer, Problem> {
             value_type,
             seconds,
         }),
-        Given::Undo { job } => Wanted::Kind(JobKind::Undo { job }),
-    };
-    run(call, wanted)
+        NewJob::Undo { job } => Wanted::Kind(JobKind::Undo { job }),
+    })
 }
 
 impl Wanted {
@@ -155,6 +121,21 @@ impl Wanted {
             Self::Resume(number) => registry.resume_job(who, number),
             Self::Withdrawal { names, reason } => registry.start_withdrawal(who, &names, &reason),
         }
+    }
+
+    /// Does it, or in a dry run says what would be done.
+    pub(super) fn run(
+        self,
+        registry: &Registry,
+        who: &Principal,
+        dry_run: bool,
+        report: &mut dyn FnMut(&Outcome),
+    ) -> Result<BulkChanged, RegistryError> {
+        if dry_run {
+            return self.plan(registry, who, report);
+        }
+        let started = self.start(registry, who)?;
+        registry.finish_job(who, started, report)
     }
 
     fn plan(
@@ -177,56 +158,73 @@ impl Wanted {
     }
 }
 
-fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
+/// Runs to its end before it is answered, unless the client does not wait.
+pub(super) fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     let dry_run = call.flag("dry-run")?;
     let (registry, who) = (call.registry(), &call.who);
+    if let Wanted::Resume(number) = wanted {
+        let job = registry.job(number)?;
+        if matches!(job.kind, JobKind::Import { .. }) && job.ended.is_none() {
+            return spool::resume(call, &job);
+        }
+    }
+    // A long list takes memory and a thread while it is looked at: an account has few of them at a
+    // time.
+    let is_long = call.body.len() > LONG_LIST;
+    let open = is_long.then(|| call.api.streams.enter(who.to_string()));
+    let _open = open.transpose()?;
     if !dry_run && is_preferred(&call.headers) {
         let started = wanted.start(registry, who)?.left_alone();
         let answer = Answer::accepted(call, started.job().clone())?;
-        let (web, who) = (Arc::clone(&call.web), who.clone());
-        call.web.api.background.run(move || {
+        let (api, who) = (Arc::clone(&call.api), who.clone());
+        call.api.background.run(move || {
             let number = started.job().number;
-            let done = web.registry().finish_job(&who, started, &mut |_| ());
+            let done = api.registry().finish_job(&who, started, &mut |_| ());
             if let Err(refusal) = done {
                 tracing::warn!(job = number, error = %refusal, "a job was not finished");
             }
         })?;
         return Ok(answer);
     }
-    let (mut told, mut untold) = (Vec::new(), 0_u64);
+    let (mut outcomes, mut untold) = (Vec::new(), 0);
     let mut report = |outcome: &Outcome| {
-        let is_told = match outcome.done {
-            Done::Refused { .. } => true,
-            Done::Unchanged => false,
-            Done::Changed(_) | Done::Created(_) => dry_run,
-        };
-        if is_told && told.len() < MOST_TOLD {
-            told.push(json::outcome(outcome));
-        } else if is_told {
+        let is_listed = is_listed(outcome, dry_run);
+        if is_listed && outcomes.len() < limits::OUTCOMES {
+            outcomes.push(convert::outcome(outcome));
+        } else if is_listed {
             untold += 1;
         }
     };
-    let done = if dry_run {
-        wanted.plan(registry, who, &mut report)?
-    } else {
-        let started = wanted.start(registry, who)?;
-        registry.finish_job(who, started, &mut report)?
-    };
-    let mut body = match &done.job {
-        Some(job) => json::job(job, None),
-        None => json!({
-            "dry-run": true,
-            "changed": done.counts.changed,
-            "unchanged": done.counts.unchanged,
-            "refused": done.counts.refused,
+    let done = wanted.run(registry, who, dry_run, &mut report)?;
+    Ok(Answer::json(&api::JobDone {
+        summary: summary(&done),
+        outcomes,
+        untold,
+    }))
+}
+
+/// Whether a response has the outcome of a name: rejections, and in a dry run changes.
+pub(super) fn is_listed(outcome: &Outcome, dry_run: bool) -> bool {
+    match outcome.done {
+        Done::Refused { .. } => true,
+        Done::Unchanged => false,
+        Done::Changed(_) | Done::Created(_) => dry_run,
+    }
+}
+
+/// What came of all names.
+pub(super) fn summary(done: &BulkChanged) -> api::JobSummary {
+    let result = match &done.job {
+        Some(job) => api::JobResult::Job(Box::new(convert::job(job, None))),
+        None => api::JobResult::DryRun(api::PlannedCounts {
+            changed: done.counts.changed,
+            dry_run: true,
+            refused: done.counts.refused,
+            unchanged: done.counts.unchanged,
         }),
     };
-    if let Json::Object(body) = &mut body {
-        if done.stay > 0 {
-            body.insert("stay".into(), done.stay.into());
-        }
-        body.insert("outcomes".into(), told.into());
-        body.insert("untold".into(), untold.into());
+    api::JobSummary {
+        result,
+        stay: done.stay,
     }
-    Ok(Answer::json(body))
 }

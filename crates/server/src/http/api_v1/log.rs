@@ -1,25 +1,29 @@
 //! `/api/v1/log`: the proof log, for auditors too, who read it as C2SP tlog-tiles says.
 
-use handfast_log::{Bundle, Tile};
+use handfast_api::{LogKey, NewLog};
+use handfast_log::{Bundle, Tile, VerifyingKey};
 use hyper::StatusCode;
 use hyper::header::{CACHE_CONTROL, HeaderValue};
-use serde::Deserialize;
-use serde_json::json;
 
 use super::call::{Answer, Call, Content};
 use super::problem::Problem;
 
 pub(super) fn key(call: &Call) -> Result<Answer, Problem> {
     let key = call.registry().log_key()?;
-    Ok(Answer::json(
-        json!({"origin": key.name(), "key": key.to_string()}),
-    ))
+    Ok(Answer::json(&shown(&key)))
+}
+
+fn shown(key: &VerifyingKey) -> LogKey {
+    LogKey {
+        key: key.to_string(),
+        origin: key.name().to_string(),
+    }
 }
 
 /// Signed anew only when there is something new: whoever asks does not make us write.
 pub(super) fn checkpoint(call: &Call) -> Result<Answer, Problem> {
     let events = call.registry().event_count()?;
-    let signed = &call.web.api.checkpoint;
+    let signed = &call.api.checkpoint;
     let mut signed = signed
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -37,7 +41,7 @@ pub(super) fn checkpoint(call: &Call) -> Result<Answer, Problem> {
 pub(super) fn growth(call: &Call) -> Result<Answer, Problem> {
     let from = str::from_utf8(&call.body).map_err(|_| Problem::usage("that is no checkpoint"))?;
     let growth = call.registry().prove_growth(from)?;
-    Ok(Answer::json(json!(growth)))
+    Ok(Answer::json(&growth))
 }
 
 pub(super) fn tile(call: &Call) -> Result<Answer, Problem> {
@@ -54,18 +58,16 @@ pub(super) fn entries(call: &Call) -> Result<Answer, Problem> {
     Ok(published(bytes, bundle.is_full()))
 }
 
-/// A full tile never changes, and may be kept by everybody for ever; another will soon be asked for under another name.
+/// A full tile never changes, and may be cached for ever; another one soon has another name.
 fn published(bytes: Vec<u8>, is_full: bool) -> Answer {
-    let kept = if is_full {
+    let lifetime = if is_full {
         HeaderValue::from_static("public, max-age=31536000, immutable")
     } else {
         HeaderValue::from_static("public, max-age=60")
     };
-    Answer {
-        status: StatusCode::OK,
-        content: Content::Bytes(bytes),
-        headers: vec![(CACHE_CONTROL, kept)],
-    }
+    let mut answer = Answer::new(StatusCode::OK, Content::Bytes(bytes));
+    answer.headers.push((CACHE_CONTROL, lifetime));
+    answer
 }
 
 fn no_tile() -> Problem {
@@ -73,23 +75,11 @@ fn no_tile() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "no-tile", message)
 }
 
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Given {
-    origin: Option<String>,
-}
-
 /// A new log that continues this one.
 pub(super) fn begin(call: &Call) -> Result<Answer, Problem> {
-    let given: Given = if call.body.is_empty() {
-        Given::default()
-    } else {
-        call.read()?
-    };
+    let given: NewLog = call.read_or_default()?;
     let key = call
         .registry()
         .begin_log(&call.who, given.origin.as_deref())?;
-    let mut answer = Answer::json(json!({"origin": key.name(), "key": key.to_string()}));
-    answer.status = StatusCode::CREATED;
-    Ok(answer)
+    Ok(Answer::json(&shown(&key)).status(StatusCode::CREATED))
 }

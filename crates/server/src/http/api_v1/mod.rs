@@ -1,8 +1,8 @@
 //! Handfast's own API: `/api/v1/…`.
 //!
-//! What can be asked is a table ([`routes`]), from which requests are matched and the `OpenAPI` document is made. Handlers
-//! are plain functions: they run where waiting for the disk is no harm, are given a [`Call`](call::Call) and answer
-//! JSON, or a problem.
+//! What can be asked is a table ([`routes`]), from which requests are matched and the `OpenAPI`
+//! document is made. Handlers are plain functions: they run where waiting for the disk is no harm,
+//! are given a [`Call`](call::Call) and answer JSON, or a problem.
 
 mod about;
 mod accounts;
@@ -10,12 +10,14 @@ mod authorities;
 mod background;
 mod bulk;
 mod call;
+pub mod convert;
 mod idempotency;
 mod jobs;
 mod log;
 mod names;
 mod namespaces;
 mod openapi;
+pub(crate) mod operator;
 mod permits;
 mod problem;
 mod routes;
@@ -25,8 +27,9 @@ mod streams;
 mod table;
 mod tokens;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use handfast_registry::{Principal, Registry};
 use http_body_util::{BodyExt, Either};
@@ -44,9 +47,10 @@ use self::background::Background;
 use self::call::{Answer, Call, decode};
 use self::idempotency::{Answered, Begun, First, Key};
 use self::problem::Problem;
-use self::routes::{Found, Given, Handler, Route};
+use self::routes::{Found, Group, Handler, RequestBody, Route};
 use self::spool::Spooling;
 use self::streams::Streams;
+use self::table::GROUPS;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
@@ -54,9 +58,10 @@ use crate::http::connection::request_body::{BodyError, Incoming, late_body};
 use crate::http::response::{Body, plain};
 use crate::http::{Caller, Web};
 
-/// What is remembered between requests.
-#[derive(Default)]
+/// The registry that the API serves, and the state between requests.
 pub(crate) struct Api {
+    registry: Arc<Registry>,
+    settings: ApiSettings,
     answered: Answered,
     background: Background,
     streams: Streams,
@@ -66,12 +71,47 @@ pub(crate) struct Api {
     is_counting: AtomicBool,
     /// The last checkpoint that was signed, and of how many events.
     checkpoint: Mutex<Option<(u64, String)>>,
+    /// Numbers for the files of imports that are being received.
+    spool_files: AtomicU64,
+}
+
+/// What the configuration of a server says about its API.
+pub(crate) struct ApiSettings {
+    /// How many bytes the imports of one account have, at most, that are being received or wait.
+    pub(crate) spool_limit: u64,
+    /// Whether everybody may find active names by words, or by how they begin.
+    pub(crate) public_search: bool,
+    /// How long a client may take to send the next bytes of an import.
+    pub(crate) client_timeout: Duration,
 }
 
 impl Api {
-    pub(crate) fn new(registry: &Registry) -> Self {
-        spool::clean(registry);
-        Self::default()
+    pub(crate) fn new(registry: Arc<Registry>, settings: ApiSettings) -> Self {
+        Self {
+            registry,
+            settings,
+            answered: Answered::default(),
+            background: Background::default(),
+            streams: Streams::default(),
+            spooling: Spooling::default(),
+            is_counting: AtomicBool::new(false),
+            checkpoint: Mutex::new(None),
+            spool_files: AtomicU64::new(0),
+        }
+    }
+
+    /// Removes files of imports that nothing will read any more.
+    pub(crate) fn clean(self) -> Self {
+        spool::clean(&self.registry);
+        self
+    }
+
+    fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    fn new_spool_number(&self) -> u64 {
+        self.spool_files.fetch_add(1, Ordering::Relaxed)
     }
 }
 
@@ -89,7 +129,8 @@ pub(crate) async fn answer(
     let outcome = find_and_answer(web, caller, request).await;
     let mut response = outcome.unwrap_or_else(Problem::into_response);
     let headers = response.headers_mut();
-    // Who asks is said by a header that a page must set itself: no site acts in the name of who visits it.
+    // Who asks is said by a header that a page must set itself: no site acts in the name of who
+    // visits it.
     let anyone = HeaderValue::from_static("*");
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
     let exposed = HeaderValue::from_static("ETag, Location, Preference-Applied, X-Request-Id");
@@ -108,25 +149,12 @@ async fn find_and_answer(
     caller: &Arc<Caller>,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Problem> {
-    let path = request.uri().path().trim_start_matches('/');
-    // The log has a door of its own, too, where those who audit logs look for it.
-    let path = match path.strip_prefix("api/v1") {
-        Some(path) => path.to_string(),
-        None => format!("/{path}"),
-    };
-    let (route, path) = match routes::find(request.method(), &path) {
-        Found::Route(route, path) => (route, path),
-        Found::Methods(methods) => return Ok(other_method(request.method(), &methods)),
-        Found::Nothing => {
-            let problem = Problem::new(StatusCode::NOT_FOUND, "no-such-path", "nothing is here");
-            return Err(problem.hint("GET /api/v1/openapi.json says what is"));
-        }
-        Found::Unreadable => {
-            return Err(Problem::usage("the path is not percent-encoded UTF-8"));
-        }
+    let (route, path) = match find_route(&request, GROUPS)? {
+        Ok(found) => found,
+        Err(other_method) => return Ok(other_method),
     };
     let (parts, body) = request.into_parts();
-    let query = read_query(&parts, route)?;
+    let query = read_query(&parts, route, &[])?;
     let token = token_of(&parts.headers, caller)?;
     if token.is_none() && route.is_known {
         return Err(Problem::unknown());
@@ -145,7 +173,7 @@ async fn find_and_answer(
     };
     let base = web.hosts.base(caller, &parts.uri, &parts.headers);
     let mut call = Call {
-        web: Arc::clone(web),
+        api: Arc::clone(&web.api),
         who,
         token,
         path,
@@ -153,11 +181,12 @@ async fn find_and_answer(
         headers: parts.headers,
         body: Bytes::new(),
         base,
+        is_local: false,
     };
     check_type(&call.headers, route)?;
     let mut stream = None;
     match route.body {
-        Some(Given::Lines) => stream = Some(body),
+        Some(RequestBody::Lines) => stream = Some(LineStream::Remote(body)),
         Some(_) => {
             let sender = if call.token.is_some() {
                 Sender::Known
@@ -171,14 +200,53 @@ async fn find_and_answer(
         }
         None => drop(body),
     }
-    let (begun, first) = oneshot::channel();
     let queue = &web.native.admission().expensive_work.requests;
     let permit = queue.enter(Peer::connected(caller.address.ip())).await;
     let permit = permit.map_err(|Busy| {
         let message = "too many requests are under way: try again in a few seconds";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
     })?;
-    // Waits for the disk, some of it for long.
+    run(call, route, stream, permit).await
+}
+
+/// Finds the route of a request, or the answer to one with another method.
+fn find_route<B>(request: &Request<B>, groups: &'static [Group]) -> Result<FoundRoute, Problem> {
+    let path = request.uri().path().trim_start_matches('/');
+    // Auditors look for the log at `/log`, too.
+    let path = match path.strip_prefix("api/v1") {
+        Some(path) => path.to_string(),
+        None => format!("/{path}"),
+    };
+    match routes::find(groups, request.method(), &path) {
+        Found::Route(route, path) => Ok(Ok((route, path))),
+        Found::Methods(methods) => Ok(Err(other_method(request.method(), &methods))),
+        Found::Nothing => {
+            let problem = Problem::new(StatusCode::NOT_FOUND, "no-such-path", "nothing is here");
+            Err(problem.hint("GET /api/v1/openapi.json says what is"))
+        }
+        Found::Unreadable => Err(Problem::usage("the path is not percent-encoded UTF-8")),
+    }
+}
+
+type FoundRoute = Result<(&'static Route, Vec<String>), Response<Body>>;
+
+/// Lines that are sent, as they come.
+enum LineStream {
+    /// By the local operator.
+    Local(operator::LocalBody),
+    /// Over the network.
+    Remote(Incoming),
+}
+
+/// Answers a request on a thread that may wait for the disk, some of it for long. `permit` is held
+/// until it is done.
+async fn run(
+    call: Call,
+    route: &'static Route,
+    stream: Option<LineStream>,
+    permit: impl Send + 'static,
+) -> Result<Response<Body>, Problem> {
+    let (begun, first) = oneshot::channel();
     let work = crate::runtime::blocking::spawn_blocking(move || {
         let _permit = permit;
         let mut begun = Some(begun);
@@ -191,7 +259,7 @@ async fn find_and_answer(
         match work(&call, route, stream, &mut tell) {
             Ok(Some(response)) => tell(response),
             Ok(None) => {}
-            Err(problem) => tell(problem.into_response()),
+            Err(problem) => tell(problem.into_response_to(&call)),
         }
     });
     drop(work);
@@ -205,18 +273,30 @@ async fn find_and_answer(
 fn work(
     call: &Call,
     route: &'static Route,
-    stream: Option<Incoming>,
+    stream: Option<LineStream>,
     begun: &mut dyn FnMut(Response<Body>),
 ) -> Result<Option<Response<Body>>, Problem> {
-    let is_stream = !matches!(route.handler, Handler::Plain(_));
-    let streams = &call.web.api.streams;
+    let is_stream = !call.is_local && !matches!(route.handler, Handler::Job(_) | Handler::Plain(_));
+    let streams = &call.api.streams;
     let stream_of = is_stream.then(|| streams.enter(call.who.to_string()));
     let _open = stream_of.transpose()?;
     let handler = match (&route.handler, stream) {
-        (Handler::Import, Some(body)) => return bulk::import(call, route, body).map(Some),
+        (Handler::Import, Some(LineStream::Local(body))) => {
+            return operator::import(call, body, begun).map(|()| None);
+        }
+        (Handler::Import, Some(LineStream::Remote(body))) => {
+            return bulk::import(call, route, body).map(Some);
+        }
         (Handler::Export, _) => return bulk::export(call, begun).map(|()| None),
         (Handler::LogExport, _) => return bulk::export_log(call, begun).map(|()| None),
         (Handler::Import, None) => return Err(Problem::usage("there is no body")),
+        (Handler::Job(read), _) if call.is_local => {
+            return operator::run_job(call, read(call)?, begun).map(|()| None);
+        }
+        (Handler::Job(read), _) => {
+            let handler = |call: &Call| jobs::run(call, read(call)?);
+            return once(call, route, &call.body, handler).map(Some);
+        }
         (Handler::Plain(handler), _) => handler,
     };
     once(call, route, &call.body, handler).map(Some)
@@ -235,7 +315,7 @@ fn once(
         Err(problem) if problem.status == StatusCode::FORBIDDEN && !call.is_known() => {
             Problem::unknown().into_response()
         }
-        Err(problem) => problem.into_response(),
+        Err(problem) => problem.into_response_to(call),
     };
     let key = idempotency_key(call, route)?;
     let Some(key) = key else {
@@ -245,8 +325,8 @@ fn once(
     let condition = call.headers.get(IF_MATCH).map(HeaderValue::as_bytes);
     let condition = condition.unwrap_or_default();
     let asked = idempotency::key(&[route.name.as_bytes(), query.as_bytes(), condition, body]);
-    let answered = &call.web.api.answered;
-    match answered.begin(key, asked, call.web.native.now())? {
+    let answered = &call.api.answered;
+    match answered.begin(key, asked, call.registry().time())? {
         First::Again(response) => Ok(response),
         First::New(begun) => {
             let response = answer(call);
@@ -268,8 +348,8 @@ fn keep(begun: Begun<'_>, response: &Response<Body>) {
     }
 }
 
-/// Under what a request is remembered, if it is to be: for each token its own, as what one may see another may not. A
-/// token that was made is shown once.
+/// Under what a request is remembered, if it is to be: for each token its own, as what one may see
+/// another may not. A token that was made is shown once.
 fn idempotency_key(call: &Call, route: &Route) -> Result<Option<Key>, Problem> {
     let Some(key) = call.headers.get(IDEMPOTENCY_KEY) else {
         return Ok(None);
@@ -296,7 +376,11 @@ impl Call {
     }
 }
 
-fn read_query(parts: &Parts, route: &Route) -> Result<Vec<(String, String)>, Problem> {
+fn read_query(
+    parts: &Parts,
+    route: &Route,
+    further: &[&str],
+) -> Result<Vec<(String, String)>, Problem> {
     let mut query: Vec<(String, String)> = Vec::new();
     let text = parts.uri.query().unwrap_or_default();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
@@ -304,7 +388,8 @@ fn read_query(parts: &Parts, route: &Route) -> Result<Vec<(String, String)>, Pro
         let (Some(name), Some(value)) = (decode(name, true), decode(value, true)) else {
             return Err(Problem::usage("the query is not percent-encoded UTF-8"));
         };
-        if !route.query.iter().any(|parameter| parameter.name == name) {
+        let is_of_route = route.query.iter().any(|parameter| parameter.name == name);
+        if !is_of_route && !further.contains(&name.as_str()) {
             return Err(Problem::usage(format!(
                 "there is no parameter `{name}` here"
             )));
@@ -317,7 +402,8 @@ fn read_query(parts: &Parts, route: &Route) -> Result<Vec<(String, String)>, Pro
     Ok(query)
 }
 
-/// The token that a request brings; over a connection to which others may listen, none may be brought.
+/// The token that a request brings; over a connection to which others may listen, none may be
+/// brought.
 fn token_of(headers: &HeaderMap, caller: &Caller) -> Result<Option<String>, Problem> {
     let Some(given) = headers.get(AUTHORIZATION) else {
         return Ok(None);
@@ -335,7 +421,7 @@ fn token_of(headers: &HeaderMap, caller: &Caller) -> Result<Option<String>, Prob
 }
 
 fn check_type(headers: &HeaderMap, route: &Route) -> Result<(), Problem> {
-    let Some(Given::Json(_) | Given::OptionalJson(_)) = route.body else {
+    let Some(RequestBody::Json(_) | RequestBody::OptionalJson(_)) = route.body else {
         return Ok(());
     };
     let said = headers
@@ -345,7 +431,7 @@ fn check_type(headers: &HeaderMap, route: &Route) -> Result<(), Problem> {
     let is_json = |kind: &str| kind.eq_ignore_ascii_case("application/json");
     match (kind, route.body) {
         (Some(kind), _) if is_json(kind) => Ok(()),
-        (None, Some(Given::OptionalJson(_))) => Ok(()),
+        (None, Some(RequestBody::OptionalJson(_))) => Ok(()),
         _ => Err(Problem::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "not-json",

@@ -3,89 +3,19 @@
 use std::ops::ControlFlow;
 use std::thread;
 
+use handfast_api::{self as api, limits};
 use handfast_registry::{
     Edit, HistoryPage, Minted, NameAction, NewName, NewValue, Principal, RegistryError, Style,
-    check_urls, json,
+    check_urls,
 };
 use handfast_wire::Reference;
 use handfast_wire::json::ParsedValue;
 use hyper::StatusCode;
-use serde::Deserialize;
-use serde_json::json;
 
 use super::call::{Answer, Call};
+use super::convert;
 use super::permits::Permits;
 use super::problem::Problem;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Given<'a> {
-    id: String,
-    #[serde(default)]
-    urls: Vec<String>,
-    #[serde(borrow, default)]
-    values: Vec<ParsedValue<'a>>,
-    #[serde(default)]
-    state: GivenState,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum GivenState {
-    #[default]
-    Active,
-    Reserved,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GivenEdit<'a> {
-    urls: Option<Vec<String>>,
-    #[serde(borrow, default)]
-    values: Vec<ParsedValue<'a>>,
-    #[serde(default)]
-    remove: Vec<u32>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GivenTombstone {
-    reason: String,
-    successor: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct To {
-    to: String,
-    /// Create the account if there is none.
-    #[serde(default)]
-    create: bool,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GivenUndo {
-    event: Option<u64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GivenMint {
-    authority: String,
-    #[serde(default = "one")]
-    count: u64,
-    #[serde(default)]
-    urls: Vec<String>,
-    style: Option<String>,
-}
-
-fn one() -> u64 {
-    1
-}
-
-/// How many names are made in one request.
-const MOST_MINTED: u64 = 10_000;
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let authority = call.required("authority")?;
@@ -96,26 +26,25 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let mut looked_at = 0;
     let after = call.query("after");
     let visit = &mut |shown: handfast_registry::Shown| {
-        if names.len() == limit || looked_at == MOST_LOOKED_AT {
+        if names.len() == limit || looked_at == MAX_NAMES_READ {
             return ControlFlow::Break(());
         }
         looked_at += 1;
         next = Some(shown.key.clone());
         if local_of(&shown.record.text).starts_with(prefix) {
-            names.push(json::listed(&shown));
+            names.push(convert::listed_name(&shown));
         }
         ControlFlow::Continue(())
     };
     call.registry().names(&call.who, authority, after, visit)?;
     // A page that is not full is the last one.
-    let is_full = names.len() == limit || looked_at == MOST_LOOKED_AT;
-    Ok(Answer::json(
-        json!({"names": names, "next": next.filter(|_| is_full)}),
-    ))
+    let is_full = names.len() == limit || looked_at == MAX_NAMES_READ;
+    let next = next.filter(|_| is_full);
+    Ok(Answer::json(&api::NamePage { names, next }))
 }
 
-/// How many names are looked at for one page.
-const MOST_LOOKED_AT: usize = 100_000;
+/// How many names are read for one page.
+const MAX_NAMES_READ: usize = 100_000;
 
 /// A name without its authority.
 fn local_of(text: &str) -> &str {
@@ -126,16 +55,18 @@ fn local_of(text: &str) -> &str {
 }
 
 pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
-    let given: Given<'_> = call.read()?;
+    let given: api::NewName<ParsedValue<'_>> = call.read()?;
     let new = NewName {
         urls: given.urls,
         values: given.values.into_iter().map(new_value).collect(),
-        reserve: matches!(given.state, GivenState::Reserved),
+        reserve: given.state == api::NewNameState::Reserved,
     };
-    new.check_urls()?;
+    if !call.flag("migrate")? {
+        new.check_urls()?;
+    }
     let shown = call.registry().create_name(&call.who, &given.id, new)?;
     let version = shown.record.version;
-    let answer = Answer::json(json::name(&shown)).version(version);
+    let answer = Answer::json(&convert::name(&shown)).version(version);
     Ok(answer.created("names", &shown.record.text))
 }
 
@@ -150,16 +81,20 @@ fn new_value(given: ParsedValue<'_>) -> NewValue {
 }
 
 pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
-    let given: GivenMint = call.read()?;
-    if given.count == 0 || given.count > MOST_MINTED {
-        return Err(Problem::usage(format!("`count` is 1 to {MOST_MINTED}")));
+    let given: api::NewMint = call.read()?;
+    if given.count == 0 || given.count > limits::MINTED {
+        let problem = format!("`count` is 1 to {}", limits::MINTED);
+        return Err(Problem::usage(problem));
     }
     check_urls(given.urls.iter().map(String::as_str), &[])?;
     let style = given.style.as_deref().map(str::parse::<Style>).transpose();
     let style = style.map_err(|error| Problem::usage(error.to_string()))?;
     let mut names = Vec::new();
     let made = |minted: Minted| {
-        names.push(json!({"id": minted.id, "urls": minted.urls}));
+        names.push(api::MintedName {
+            id: minted.id,
+            urls: minted.urls,
+        });
         Ok(())
     };
     let (authority, count) = (&given.authority, given.count);
@@ -172,9 +107,7 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
         &given.urls,
         made,
     )?;
-    let mut answer = Answer::json(json!({ "names": names }));
-    answer.status = StatusCode::CREATED;
-    Ok(answer)
+    Ok(Answer::json(&api::Minted { names }).status(StatusCode::CREATED))
 }
 
 pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
@@ -182,22 +115,21 @@ pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
         Some(moment) => call.registry().show_at(&call.who, call.id(), moment)?,
         None => call.registry().show(&call.who, call.id())?,
     };
-    // What is gone is gone for the public; what it was is for those who look after it.
+    // The public sees that the name was withdrawn; its values are for those who administer it.
     if let Some(tombstone) = &shown.record.tombstone
+        && !call.is_local
         && !call.registry().may_know_all(&call.who, call.id())?
     {
         let message = format!("{} was withdrawn: {}", shown.record.text, tombstone.reason);
         let mut gone = Problem::new(StatusCode::GONE, "withdrawn", message);
-        let all = json::name(&shown);
-        let about = all.get("withdrawn").cloned().unwrap_or_default();
-        gone.about.insert("withdrawn".into(), about);
+        gone.about.withdrawn = Some(convert::tombstone(tombstone));
         return Err(gone);
     }
-    Ok(call.versioned(shown.record.version, json::name(&shown)))
+    Ok(call.versioned(shown.record.version, &convert::name(&shown)))
 }
 
 pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
-    let given: GivenEdit<'_> = call.read()?;
+    let given: api::NameChange<ParsedValue<'_>> = call.read()?;
     let edit = Edit {
         remove: given.remove,
         urls: given.urls,
@@ -208,7 +140,9 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
             "nothing to change: give `urls`, `values` or `remove`",
         ));
     }
-    edit.check_urls()?;
+    if !call.flag("migrate")? {
+        edit.check_urls()?;
+    }
     act(call, NameAction::Edit(edit))
 }
 
@@ -221,8 +155,7 @@ pub(super) fn activate(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn withdraw(call: &Call) -> Result<Answer, Problem> {
-    let given: GivenTombstone = call.read()?;
-    let GivenTombstone { reason, successor } = given;
+    let api::NewTombstone { reason, successor } = call.read()?;
     act(call, NameAction::Withdraw { reason, successor })
 }
 
@@ -231,7 +164,7 @@ pub(super) fn restore(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
-    let given: To = call.read()?;
+    let given: api::Transfer = call.read()?;
     let transfer = NameAction::Transfer {
         to: principal(&given.to)?,
         creates_account: given.create,
@@ -240,11 +173,7 @@ pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn undo(call: &Call) -> Result<Answer, Problem> {
-    let given: GivenUndo = if call.body.is_empty() {
-        GivenUndo::default()
-    } else {
-        call.read()?
-    };
+    let given: api::NewUndo = call.read_or_default()?;
     act(call, NameAction::Undo(given.event))
 }
 
@@ -254,7 +183,7 @@ fn act(call: &Call, action: NameAction) -> Result<Answer, Problem> {
         .registry()
         .change_name(&call.who, call.id(), expected, action)?;
     Ok(match acted {
-        Some(shown) => Answer::json(json::name(&shown)).version(shown.record.version),
+        Some(shown) => Answer::json(&convert::name(&shown)).version(shown.record.version),
         None => Answer::done(),
     })
 }
@@ -282,21 +211,23 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
     Ok(Answer::written(made.ok_or_else(failed)??))
 }
 
-fn written(page: HistoryPage) -> String {
-    // Each entry is written and dropped, so that not all of them are in memory as trees.
+fn written(page: HistoryPage) -> Vec<u8> {
+    // Each entry is written and dropped, so that not all of them are in memory twice.
     let mut written = b"{\"events\":[".to_vec();
     for (at, entry) in page.entries.into_iter().enumerate() {
         if at > 0 {
             written.push(b',');
         }
-        let said = json::entry(&entry);
+        let event = convert::event(&entry);
         drop(entry);
-        // A vector takes everything.
-        let _ = serde_json::to_writer(&mut written, &said);
+        // Writing to a vector cannot fail.
+        let _ = serde_json::to_writer(&mut written, &event);
     }
-    let next = page.next.map(|next| next.to_string());
-    written.extend_from_slice(format!("],\"next\":{}}}", json!(next)).as_bytes());
-    String::from_utf8(written).unwrap_or_default()
+    let next = page
+        .next
+        .map_or("null".into(), |next| format!("\"{next}\""));
+    written.extend_from_slice(format!("],\"next\":{next}}}").as_bytes());
+    written
 }
 
 /// How many pages of history are made at once: each takes some megabytes while it is made.
@@ -307,14 +238,14 @@ const MAX_PROVEN_EVENTS: usize = 1_000;
 
 pub(super) fn prove(call: &Call) -> Result<Answer, Problem> {
     let registry = call.registry();
-    if registry.has_more_events(&call.who, call.id(), MAX_PROVEN_EVENTS)? {
+    if !call.is_local && registry.has_more_events(&call.who, call.id(), MAX_PROVEN_EVENTS)? {
         let message = format!("the name has more than {MAX_PROVEN_EVENTS} events");
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         let problem = Problem::new(status, "too-large", message);
         return Err(problem.hint("verify all of the log: GET /api/v1/log/export"));
     }
     let proof = call.registry().prove(&call.who, call.id())?;
-    Ok(Answer::json(json!(proof)))
+    Ok(Answer::json(&proof))
 }
 
 pub(super) fn principal(text: &str) -> Result<Principal, Problem> {

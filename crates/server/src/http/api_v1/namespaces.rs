@@ -1,15 +1,16 @@
 //! `/api/v1/namespaces`: the registry of `info` namespaces. Everybody may read it; what it becomes is up to those whose
 //! it is, and to those who run it (`INFO-10`).
 
+use handfast_api as api;
 use handfast_registry::{
     NamespaceAct, NamespaceEntry, NamespaceForm, NamespaceOrder, NamespaceQuery, NamespaceStatus,
-    json, parse_rfc3339,
+    parse_rfc3339,
 };
 use hyper::StatusCode;
-use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::call::{Answer, Call};
+use super::convert;
 use super::problem::Problem;
 
 /// The most versions in one answer: each is a whole entry.
@@ -19,34 +20,6 @@ const MOST_VERSIONS: usize = 100;
 const VERSIONS_AT_ONCE: usize = 5;
 /// After how many bytes an answer ends, with what was read by then.
 const MAX_HISTORY_BYTES: usize = 512 << 10;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Reason {
-    why: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Approval {
-    why: String,
-    until: Option<String>,
-    #[serde(default)]
-    despite: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Renewal {
-    why: String,
-    until: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Text {
-    text: String,
-}
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let status = call.query("status").map(str::parse::<NamespaceStatus>);
@@ -62,35 +35,36 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     };
     let registry = call.registry();
     let found = registry.namespaces(&wanted);
-    Ok(Answer::json(json::namespaces(&found, registry.time())))
+    Ok(Answer::json(&convert::namespaces(&found, registry.time())))
 }
 
 pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
     let registry = call.registry();
     let entry = registry.namespace(call.id())?;
     let now = registry.time();
-    let shown = json::namespace(&entry, now);
+    let shown = convert::namespace(&entry, now);
     // That it lapses gives it no new version, and must not be missed.
     if entry.state(now) == NamespaceStatus::Lapsed {
-        return Ok(Answer::json(shown).version(entry.version));
+        return Ok(Answer::json(&shown).version(entry.version));
     }
-    Ok(call.versioned(entry.version, shown))
+    Ok(call.versioned(entry.version, &shown))
 }
 
 pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
     let limit = call.limit()?.min(MOST_VERSIONS);
     let after = call.number("after")?.unwrap_or_default();
     let registry = call.registry();
-    let (mut written, mut count, mut last) = (String::from("{\"versions\":["), 0, after);
+    let (mut written, mut count, mut last) = (b"{\"versions\":[".to_vec(), 0, after);
     // Some at a time, until there are enough or they are long.
     let next = loop {
         let wanted = VERSIONS_AT_ONCE.min(limit - count);
         let versions = registry.namespace_history(&call.who, call.id(), last, wanted)?;
         for version in &versions {
             if count > 0 {
-                written.push(',');
+                written.push(b',');
             }
-            written.push_str(&json::namespace_version(version).to_string());
+            // Writing to a vector cannot fail.
+            let _ = serde_json::to_writer(&mut written, &convert::namespace_version(version));
             last = version.entry.version;
             count += 1;
         }
@@ -98,40 +72,38 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
             break None;
         }
         if count == limit || written.len() > MAX_HISTORY_BYTES {
-            break Some(last.to_string());
+            break Some(last);
         }
     };
-    for part in ["],\"next\":", &json!(next).to_string(), "}"] {
-        written.push_str(part);
-    }
+    let next = next.map_or("null".into(), |next| format!("\"{next}\""));
+    written.extend_from_slice(format!("],\"next\":{next}}}").as_bytes());
     Ok(Answer::written(written))
 }
 
 pub(super) fn comments(call: &Call) -> Result<Answer, Problem> {
     let comments = call.registry().namespace_comments(&call.who, call.id())?;
-    let comments = comments.iter().map(json::namespace_comment);
-    Ok(Answer::json(comments.collect()))
+    let comments = comments.iter().map(convert::namespace_comment);
+    Ok(Answer::json(&comments.collect::<Vec<_>>()))
 }
 
 pub(super) fn comment(call: &Call) -> Result<Answer, Problem> {
-    let given: Text = call.read()?;
+    let given: api::NewComment = call.read()?;
     let registry = call.registry();
     let made = registry.comment_on_namespace(&call.who, call.id(), &given.text)?;
-    let mut answer = Answer::json(json::namespace_comment(&made));
-    answer.status = StatusCode::CREATED;
-    Ok(answer)
+    let comment = convert::namespace_comment(&made);
+    Ok(Answer::json(&comment).status(StatusCode::CREATED))
 }
 
 pub(super) fn policy(call: &Call) -> Result<Answer, Problem> {
     let policy = call.registry().namespace_policy()?;
-    Ok(call.versioned(policy.version, json::namespace_policy(&policy)))
+    Ok(call.versioned(policy.version, &convert::namespace_policy(&policy)))
 }
 
 pub(super) fn set_policy(call: &Call) -> Result<Answer, Problem> {
-    let given: Text = call.read()?;
+    let given: api::NewNamespacePolicy = call.read()?;
     let registry = call.registry();
     let policy = registry.set_namespace_policy(&call.who, &given.text)?;
-    Ok(Answer::json(json::namespace_policy(&policy)).version(policy.version))
+    Ok(Answer::json(&convert::namespace_policy(&policy)).version(policy.version))
 }
 
 /// A form, with the reason beside its fields.
@@ -174,7 +146,7 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn approve(call: &Call) -> Result<Answer, Problem> {
-    let given: Approval = call.read()?;
+    let given: api::NamespaceApproval = call.read()?;
     let until = given.until.as_deref().map(date).transpose()?;
     let order = NamespaceOrder {
         expects: call.expected()?,
@@ -185,7 +157,7 @@ pub(super) fn approve(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn renew(call: &Call) -> Result<Answer, Problem> {
-    let given: Renewal = call.read()?;
+    let given: api::NamespaceRenewal = call.read()?;
     let until = date(&given.until)?;
     order(call, call.id(), NamespaceAct::Renew { until }, &given.why)
 }
@@ -215,7 +187,7 @@ pub(super) fn withdraw(call: &Call) -> Result<Answer, Problem> {
 }
 
 fn with_reason(call: &Call, act: NamespaceAct) -> Result<Answer, Problem> {
-    let given: Reason = call.read()?;
+    let given: api::NamespaceReason = call.read()?;
     order(call, call.id(), act, &given.why)
 }
 
@@ -233,7 +205,7 @@ fn order(call: &Call, name: &str, act: NamespaceAct, why: &str) -> Result<Answer
 
 /// Does it, or says what would be done; with the examples that come out differently.
 fn act_on(call: &Call, name: &str, order: NamespaceOrder) -> Result<Answer, Problem> {
-    let (registry, is_rehearsal) = (call.registry(), call.flag("dry-run")?);
+    let (registry, dry_run) = (call.registry(), call.flag("dry-run")?);
     let changes = match &order.act {
         NamespaceAct::Propose(form) | NamespaceAct::Change(form) => {
             registry.preview_namespace(form)?
@@ -243,14 +215,14 @@ fn act_on(call: &Call, name: &str, order: NamespaceOrder) -> Result<Answer, Prob
         }
         _ => Vec::new(),
     };
-    let entry: NamespaceEntry = if is_rehearsal {
+    let entry: NamespaceEntry = if dry_run {
         registry.consider_namespace(&call.who, name, order)?
     } else {
         NamespaceEntry::clone(&*registry.act_on_namespace(&call.who, name, order)?)
     };
-    let said = json::namespace_acted_on(&entry, registry.time(), &changes, is_rehearsal);
-    let answer = Answer::json(said);
-    Ok(if is_rehearsal {
+    let done = convert::namespace_done(&entry, registry.time(), &changes, dry_run);
+    let answer = Answer::json(&done);
+    Ok(if dry_run {
         answer
     } else {
         answer.version(entry.version)

@@ -1,61 +1,97 @@
-//! Why something was not done, as RFC 9457 has it: `application/problem+json`.
+//! Why a request failed, as RFC 9457 describes it: `application/problem+json`.
 
-use handfast_registry::{RegistryError, json};
+use handfast_api as api;
+use handfast_registry::RegistryError;
 use hyper::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
-use serde_json::{Map, Value as Json};
 
+use super::call::Call;
+use super::convert;
 use crate::http::response::{Body, reply};
 
 /// After how many seconds a client that heard `busy` should ask again.
 const BUSY_RETRY: u64 = 5;
 
-/// Why something was not done.
+/// Why a request failed.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) status: StatusCode,
-    /// `code`, `message`, and what else is known: as commands print it.
-    pub(super) about: Map<String, Json>,
+    /// The response, without the status.
+    pub(super) about: Box<api::Problem>,
+    /// What the registry said, for the local operator, who may know everything.
+    cause: Option<Box<RegistryError>>,
 }
 
 impl Problem {
     pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
-        let mut about = Map::new();
-        about.insert("code".into(), code.into());
-        about.insert("message".into(), message.into().into());
-        Self { status, about }
+        let about = api::Problem {
+            code: code.to_string(),
+            detail: message.into(),
+            ..api::Problem::default()
+        };
+        Self {
+            status,
+            about: Box::new(about),
+            cause: None,
+        }
     }
 
-    /// What was asked is not as the description of the interface has it.
+    /// The request is not as the description of the API has it.
     pub(super) fn usage(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "usage", message)
     }
 
-    /// Nobody is known, and somebody must be.
+    /// The caller is not known, and has to be.
     pub(super) fn unknown() -> Self {
         let message = "this is for those who are known: send `Authorization: Bearer TOKEN`";
         Self::new(StatusCode::UNAUTHORIZED, "unknown", message)
     }
 
     pub(super) fn hint(mut self, hint: &str) -> Self {
-        self.about.insert("hint".into(), hint.into());
+        self.about.hint = Some(hint.to_string());
         self
     }
 
-    pub(super) fn into_response(mut self) -> Response<Body> {
-        let title = self.status.canonical_reason().unwrap_or("refused");
-        let detail = self.about.remove("message").unwrap_or_default();
-        let mut object = Map::new();
-        object.insert("title".into(), title.into());
-        object.insert("status".into(), self.status.as_u16().into());
-        object.insert("detail".into(), detail);
-        let retry_after = self.about.get("retry-after").and_then(Json::as_u64);
-        let is_busy = self.about.get("code").is_some_and(|code| code == "busy");
-        let retry_after = retry_after.or_else(|| is_busy.then_some(BUSY_RETRY));
-        object.extend(self.about);
-        let body = Json::Object(object).to_string();
-        let mut response = reply(self.status, "application/problem+json", body);
-        if self.status == StatusCode::UNAUTHORIZED {
+    /// The response, as the caller may see it.
+    pub(super) fn into_response_to(mut self, call: &Call) -> Response<Body> {
+        if call.is_local {
+            self = self.for_operator();
+        }
+        self.into_response()
+    }
+
+    /// With everything that is known, and a status of 500 or more only if the system failed.
+    pub(super) fn for_operator(mut self) -> Self {
+        if let Some(cause) = self.cause.take() {
+            *self.about = convert::problem(&cause);
+            self.status = match self.status {
+                _ if cause.is_failure() => StatusCode::SERVICE_UNAVAILABLE,
+                status if status.is_server_error() => StatusCode::CONFLICT,
+                status => status,
+            };
+        }
+        self
+    }
+
+    /// The problem document.
+    pub(super) fn into_document(self) -> api::Problem {
+        api::Problem {
+            status: self.status.as_u16(),
+            title: self.status.canonical_reason().unwrap_or("refused").into(),
+            ..*self.about
+        }
+    }
+
+    pub(super) fn into_response(self) -> Response<Body> {
+        let status = self.status;
+        let document = self.into_document();
+        let is_busy = document.code == "busy";
+        let retry_after = document
+            .retry_after
+            .or_else(|| is_busy.then_some(BUSY_RETRY));
+        let body = serde_json::to_vec(&document).unwrap_or_default();
+        let mut response = reply(status, "application/problem+json", body);
+        if status == StatusCode::UNAUTHORIZED {
             let challenge = HeaderValue::from_static("Bearer realm=\"handfast\"");
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }
@@ -85,15 +121,18 @@ impl From<RegistryError> for Problem {
             RegistryError::Value { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             _ => {
                 tracing::error!(error = %refusal, "a request could not be served");
-                return Self::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    refusal.code(),
-                    "the server cannot do this now; its log says why",
-                );
+                let message = "the server cannot do this now; its log says why";
+                let failed = StatusCode::SERVICE_UNAVAILABLE;
+                let problem = Self::new(failed, refusal.code(), message);
+                let cause = Some(Box::new(refusal));
+                return Self { cause, ..problem };
             }
         };
-        let about = json::refusal(&refusal);
-        Self { status, about }
+        Self {
+            status,
+            about: Box::new(convert::problem(&refusal)),
+            cause: Some(Box::new(refusal)),
+        }
     }
 }
 

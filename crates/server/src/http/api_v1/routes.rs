@@ -1,44 +1,57 @@
-//! All that can be asked, in one table: requests are matched against it, and the description for programs is made
-//! from it, so that neither knows of anything that the other does not.
+//! What a route is, and how a request finds its route.
+//!
+//! All routes are in one table ([`table`](super::table)). The server finds the route of a request in it, and the
+//! `OpenAPI` document is made from it, so that both always agree.
 
 use hyper::Method;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::call::{Answer, Call};
+use super::jobs::Wanted;
 use super::problem::Problem;
-use super::table::ROUTES;
 
-/// Something that can be asked.
+/// Routes of one kind, which the description shows together.
+pub(super) struct Group {
+    pub(super) tag: &'static str,
+    pub(super) about: &'static str,
+    pub(super) routes: &'static [Route],
+}
+
+/// A method and a path that the server answers.
 pub(super) struct Route {
     pub(super) method: &'static str,
     /// Below `/api/v1`; braces stand for one segment, percent-encoded.
     pub(super) path: &'static str,
-    /// A name that programs know it by.
+    /// The name that programs know it by.
     pub(super) name: &'static str,
     pub(super) summary: &'static str,
-    /// Whether only those who are known may ask.
+    pub(super) about: &'static str,
+    /// Whether a request needs a token.
     pub(super) is_known: bool,
     pub(super) query: &'static [Parameter],
-    /// The schema of the body, if there is one.
-    pub(super) body: Option<Given>,
-    /// What is answered when all is well.
+    pub(super) body: Option<RequestBody>,
+    /// The status of success.
     pub(super) status: u16,
-    pub(super) gives: Gives,
+    pub(super) gives: ResponseBody,
     /// Whether a client need not wait for it: `Prefer: respond-async`.
     pub(super) is_long: bool,
-    /// The other statuses.
-    pub(super) refusals: &'static [u16],
+    /// The statuses of errors, and 304.
+    pub(super) errors: &'static [u16],
     pub(super) handler: Handler,
 }
 
-/// What does it.
+/// The function that answers.
 pub(super) enum Handler {
     Export,
     Import,
+    /// Long work: reads what is to be done.
+    Job(fn(&Call) -> Result<Wanted, Problem>),
     LogExport,
     Plain(fn(&Call) -> Result<Answer, Problem>),
 }
 
 /// A parameter of the query.
+#[derive(Clone, Copy)]
 pub(super) struct Parameter {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
@@ -46,58 +59,148 @@ pub(super) struct Parameter {
     pub(super) kind: Kind,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum Kind {
     Flag,
-    Number,
+    /// A number from one to another.
+    Number(u64, u64),
     OneOf(&'static [&'static str]),
-    Text,
+    /// A text of so many bytes: from, to.
+    Text(usize, usize),
 }
 
-/// A body that is sent.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Given {
-    /// JSON of a schema.
-    Json(&'static str),
-    /// The same, which may be left out.
-    OptionalJson(&'static str),
-    /// Lines, as they come.
+/// Makes the schema of a type of the API.
+pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// The body of a request.
+#[derive(Clone, Copy)]
+pub(super) enum RequestBody {
+    /// JSON.
+    Json(SchemaOf),
+    /// JSON, or nothing.
+    OptionalJson(SchemaOf),
+    /// Lines, read one by one.
     Lines,
     /// A text.
     Text,
 }
 
-/// A body that is answered.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gives {
+/// The body of a response.
+#[derive(Clone, Copy)]
+pub(super) enum ResponseBody {
     Bytes,
-    /// JSON of a schema.
-    Json(&'static str),
-    /// A list of them.
-    JsonList(&'static str),
+    Json(SchemaOf),
     Lines,
-    /// Names, in the format that is asked for.
+    /// Names, in the format of the request.
     Names,
     Nothing,
     Text,
 }
 
-/// What a path leads to.
+impl Route {
+    pub(super) const fn new(
+        method: &'static str,
+        path: &'static str,
+        name: &'static str,
+        handler: Handler,
+    ) -> Self {
+        Self {
+            method,
+            path,
+            name,
+            summary: "",
+            about: "",
+            is_known: false,
+            query: &[],
+            body: None,
+            status: 200,
+            gives: ResponseBody::Nothing,
+            is_long: false,
+            errors: &[],
+            handler,
+        }
+    }
+
+    /// What it does, in a few words, and in sentences.
+    pub(super) const fn says(mut self, summary: &'static str, about: &'static str) -> Self {
+        self.summary = summary;
+        self.about = about;
+        self
+    }
+
+    /// Whether a request needs a token.
+    pub(super) const fn known(mut self, is_known: bool) -> Self {
+        self.is_known = is_known;
+        self
+    }
+
+    pub(super) const fn query(mut self, query: &'static [Parameter]) -> Self {
+        self.query = query;
+        self
+    }
+
+    /// The type of the request.
+    pub(super) const fn takes<T: JsonSchema>(mut self) -> Self {
+        self.body = Some(RequestBody::Json(SchemaGenerator::subschema_for::<T>));
+        self
+    }
+
+    pub(super) const fn takes_body(mut self, body: RequestBody) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    /// The type of the response.
+    pub(super) const fn gives<T: JsonSchema>(mut self) -> Self {
+        self.gives = ResponseBody::Json(SchemaGenerator::subschema_for::<T>);
+        self
+    }
+
+    pub(super) const fn gives_body(mut self, body: ResponseBody) -> Self {
+        self.gives = body;
+        self
+    }
+
+    /// Something is new.
+    pub(super) const fn creates(mut self) -> Self {
+        self.status = 201;
+        self
+    }
+
+    /// The response is empty.
+    pub(super) const fn empty(mut self) -> Self {
+        self.status = 204;
+        self
+    }
+
+    /// A client need not wait.
+    pub(super) const fn long(mut self) -> Self {
+        self.is_long = true;
+        self
+    }
+
+    pub(super) const fn errors(mut self, errors: &'static [u16]) -> Self {
+        self.errors = errors;
+        self
+    }
+}
+
+/// The route of a request.
 pub(super) enum Found {
-    /// Something, with what stands for its braces.
+    /// A route, with the segments that stand for its braces.
     Route(&'static Route, Vec<String>),
-    /// Something, but by other methods.
+    /// The path has other methods.
     Methods(Vec<&'static str>),
     Nothing,
-    /// A segment that cannot be read.
+    /// A segment is not UTF-8.
     Unreadable,
 }
 
-/// Finds what a request asks for.
-pub(super) fn find(method: &Method, path: &str) -> Found {
+/// Finds the route of a request.
+pub(super) fn find(groups: &'static [Group], method: &Method, path: &str) -> Found {
     let path = path.trim_end_matches('/');
     let mut methods = Vec::new();
-    for route in ROUTES.iter().copied().flatten() {
+    for route in groups.iter().flat_map(|group| group.routes) {
         let Some(given) = matched(route.path, path) else {
             continue;
         };
@@ -148,7 +251,12 @@ fn matched<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::GROUPS;
     use super::*;
+
+    fn find(method: &Method, path: &str) -> Found {
+        super::find(GROUPS, method, path)
+    }
 
     #[test]
     fn a_name_is_one_segment() {
@@ -180,12 +288,8 @@ mod tests {
 
     #[test]
     fn names_of_operations_are_their_own() {
-        let mut names: Vec<_> = ROUTES
-            .iter()
-            .copied()
-            .flatten()
-            .map(|route| route.name)
-            .collect();
+        let all = GROUPS.iter().flat_map(|group| group.routes);
+        let mut names: Vec<_> = all.map(|route| route.name).collect();
         names.sort_unstable();
         let all = names.len();
         names.dedup();

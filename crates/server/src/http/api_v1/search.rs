@@ -1,13 +1,11 @@
 //! `/api/v1/search`: finding names and authorities.
 
-use handfast_registry::{Authority, Principal, Shown, Words, json};
-use serde_json::{Value as Json, json};
+use handfast_api::{Found, FoundAuthority, limits};
+use handfast_registry::{Authority, Principal, Shown, Words};
 
 use super::call::{Answer, Call};
+use super::convert;
 use super::problem::Problem;
-
-/// The longest beginning that is looked for, in bytes.
-const LONGEST: usize = 2_000;
 
 pub(super) fn search(call: &Call) -> Result<Answer, Problem> {
     let (words, prefix) = (call.query("q"), call.query("prefix"));
@@ -40,10 +38,11 @@ fn by_words(call: &Call, words: Option<&str>, prefix: Option<&str>) -> Result<An
     let limit = call.limit()?;
     let words = words.map(Words::parse).transpose();
     let words = words.map_err(|error| Problem::usage(format!("`q`: {error}")))?;
-    if prefix.is_some_and(|prefix| prefix.is_empty() || prefix.len() > LONGEST) {
-        return Err(Problem::usage(format!("`prefix` has 1 to {LONGEST} bytes")));
+    if prefix.is_some_and(|prefix| prefix.is_empty() || prefix.len() > limits::SEARCH_PREFIX) {
+        let problem = format!("`prefix` has 1 to {} bytes", limits::SEARCH_PREFIX);
+        return Err(Problem::usage(problem));
     }
-    let who = if call.web.public_search {
+    let who = if call.api.settings.public_search {
         &Principal::Operator
     } else {
         &call.who
@@ -59,16 +58,14 @@ fn by_words(call: &Call, words: Option<&str>, prefix: Option<&str>) -> Result<An
 }
 
 fn page(names: &[Shown], authorities: &[Authority], next: Option<&str>) -> Answer {
-    let authority = |authority: &Authority| {
-        json!({
-            "authority": authority.path.to_string(),
-            "title": authority.title,
-            "status": authority.status.as_str(),
-        })
+    let authority = |authority: &Authority| FoundAuthority {
+        authority: authority.path.to_string(),
+        status: convert::authority_status(&authority.status),
+        title: authority.title.clone(),
     };
-    Answer::json(json!({
-        "names": names.iter().map(json::listed).collect::<Json>(),
-        "authorities": authorities.iter().map(authority).collect::<Json>(),
-        "next": next,
-    }))
+    Answer::json(&Found {
+        authorities: authorities.iter().map(authority).collect(),
+        names: names.iter().map(convert::listed_name).collect(),
+        next: next.map(str::to_string),
+    })
 }

@@ -23,9 +23,9 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout_at};
 
+use super::Api;
 use super::call::{Answer, Call};
 use super::problem::Problem;
-use crate::http::Web;
 use crate::http::connection::request_body::Incoming;
 
 /// The folder, in the data folder.
@@ -61,7 +61,7 @@ pub(super) struct Spooling(Mutex<HashMap<String, u64>>);
 
 /// A body that was received, in a file. The file goes with this, unless a job has taken it.
 pub(super) struct Spooled {
-    web: Arc<Web>,
+    api: Arc<Api>,
     account: String,
     path: PathBuf,
     size: u64,
@@ -72,7 +72,7 @@ impl Drop for Spooled {
     fn drop(&mut self) {
         // It has another name if a job takes it.
         drop(fs::remove_file(&self.path));
-        let mut counted = self.web.api.spooling.lock();
+        let mut counted = self.api.spooling.lock();
         match counted.get_mut(&self.account) {
             Some(bytes) if *bytes > self.size => *bytes -= self.size,
             _ => drop(counted.remove(&self.account)),
@@ -99,8 +99,8 @@ impl Spooled {
 
     /// Counts bytes before they are written.
     fn grow(&mut self, bytes: u64, waiting: &Waiting) -> Result<(), Problem> {
-        let limit = self.web.spool_limit;
-        let mut counted = self.web.api.spooling.lock();
+        let limit = self.api.settings.spool_limit;
+        let mut counted = self.api.spooling.lock();
         let all = counted.values().sum::<u64>() + bytes + waiting.all;
         let own = counted.entry(self.account.clone()).or_default();
         if *own + bytes + waiting.own > limit {
@@ -158,10 +158,9 @@ pub(super) fn receive(call: &Call, body: Incoming) -> Result<Spooled, Problem> {
     let folder = call.registry().folder().join(FOLDER);
     let mut builder = fs::DirBuilder::new();
     let made = builder.recursive(true).mode(0o700).create(&folder);
-    let name = call.web.new_id();
-    let name = name.to_str().unwrap_or("-");
+    let name = call.api.new_spool_number();
     let mut spooled = Spooled {
-        web: Arc::clone(&call.web),
+        api: Arc::clone(&call.api),
         account: call.who.to_string(),
         path: folder.join(format!("{name}.{PART}")),
         size: 0,
@@ -178,7 +177,7 @@ pub(super) fn receive(call: &Call, body: Incoming) -> Result<Spooled, Problem> {
     });
     let mut file = opened.map_err(|error| failed(&error))?;
     let mut hash = Sha256::new();
-    let mut body = SteadyBody::new(body, call.web.patience());
+    let mut body = SteadyBody::new(body, call.api.settings.client_timeout);
     while let Some(piece) = body.next()? {
         spooled.grow(u64::try_from(piece.len()).unwrap_or(u64::MAX), &waiting)?;
         hash.update(&piece);
@@ -331,16 +330,16 @@ fn take(
     + 'static,
 ) -> Result<Answer, Problem> {
     let answer = Answer::accepted(call, job.clone())?;
-    let (web, who, number) = (Arc::clone(&call.web), call.who.clone(), job.number);
-    let begun = call.web.api.background.run(move || {
-        let taken = finish(web.registry(), &who);
+    let (api, who, number) = (Arc::clone(&call.api), call.who.clone(), job.number);
+    let begun = call.api.background.run(move || {
+        let taken = finish(api.registry(), &who);
         if let Err(refusal) = &taken
             && refusal.code() != "cancelled"
         {
             tracing::warn!(job = number, error = %refusal, "an import was not finished");
         }
         // What can be gone on with is kept.
-        if web
+        if api
             .registry()
             .job(number)
             .is_ok_and(|job| job.ended.is_some())

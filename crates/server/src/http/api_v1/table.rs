@@ -1,327 +1,132 @@
-//! What can be asked, by area. From this, requests are matched, and the description is made.
+//! All routes of the API, by kind.
+
+use handfast_api::{
+    About, Account, AccountChange, AccountPage, Authority, AuthorityChange, AuthorityPage,
+    EventPage, Found, GrantOn, Growth, Inspection, Job, JobDone, JobPage, LogKey, Minted, Name,
+    NameChange, NamePage, Namespace, NamespaceApproval, NamespaceChange, NamespaceComment,
+    NamespaceDone, NamespaceHistory, NamespacePage, NamespacePolicy, NamespaceProposal,
+    NamespaceReason, NamespaceRenewal, NewAccount, NewAuthority, NewComment, NewGrant, NewJob,
+    NewLog, NewMint, NewName, NewNamespacePolicy, NewToken, NewTombstone, NewUndo, OutcomePage,
+    Proof, Statistics, ThisAccount, Token, Transfer, limits,
+};
+use schemars::SchemaGenerator;
+use serde_json::{Map, Value as Json};
 
 use super::call::{Answer, Call};
+use super::jobs::Wanted;
 use super::problem::Problem;
-use super::routes::{Given, Gives, Handler, Kind, Parameter, Route};
+use super::routes::{Group, Handler, Kind, Parameter, RequestBody, ResponseBody, Route};
 use super::{about, accounts, authorities, jobs, log, names, namespaces, search, tokens};
 
-/// All of it.
-pub(super) static ROUTES: &[&[Route]] =
-    &[GENERAL, NAMES, AUTHORITIES, NAMESPACES, ACCOUNTS, JOBS, LOG];
+/// All of them.
+pub(super) static GROUPS: &[Group] = &[
+    Group {
+        tag: "Server",
+        about: "The server itself, identifiers and searching.",
+        routes: SERVER,
+    },
+    Group {
+        tag: "Names",
+        about: "Names: persistent identifiers with values, such as URLs.",
+        routes: NAMES,
+    },
+    Group {
+        tag: "Authorities",
+        about: "Authorities, under which names are created, with their policies and grants.",
+        routes: AUTHORITIES,
+    },
+    Group {
+        tag: "Namespaces",
+        about: "The registry of `info` namespaces.",
+        routes: NAMESPACES,
+    },
+    Group {
+        tag: "Accounts",
+        about: "Accounts and their tokens.",
+        routes: ACCOUNTS,
+    },
+    Group {
+        tag: "Jobs",
+        about: "Changing many names at once, importing and exporting.",
+        routes: JOBS,
+    },
+    Group {
+        tag: "Log",
+        about: "The log of all events, and proofs that it only grows.",
+        routes: LOG,
+    },
+];
 
-/// Statuses of what only reads.
+/// Errors of routes that read.
 const READ: &[u16] = &[400, 401, 403, 404, 503];
-/// Statuses of what reads something by a name that may be none.
+/// Errors of routes that read something by a name, which may be none.
 const READ_BY_NAME: &[u16] = &[400, 401, 403, 404, 422, 503];
-/// Statuses of what reads something that may be gone, or that the client may have.
+/// Errors of routes that show something that may be withdrawn, or that the client may have.
 const SHOW: &[u16] = &[304, 400, 401, 403, 404, 410, 503];
-/// Statuses of what changes something.
+/// Errors of routes that write.
 const WRITE: &[u16] = &[400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503];
 
-const fn text(name: &'static str, about: &'static str) -> Parameter {
-    Parameter {
-        name,
-        about,
-        is_required: false,
-        kind: Kind::Text,
-    }
+/// Which handler a route has: a function.
+type Function = fn(&Call) -> Result<Answer, Problem>;
+
+const fn get(path: &'static str, name: &'static str, handler: Function) -> Route {
+    Route::new("GET", path, name, Handler::Plain(handler)).errors(READ)
 }
 
-const fn required(name: &'static str, about: &'static str) -> Parameter {
-    Parameter {
-        is_required: true,
-        ..text(name, about)
-    }
-}
-
-const fn flag(name: &'static str, about: &'static str) -> Parameter {
-    Parameter {
-        kind: Kind::Flag,
-        ..text(name, about)
-    }
-}
-
-const fn number(name: &'static str, about: &'static str) -> Parameter {
-    Parameter {
-        kind: Kind::Number,
-        ..text(name, about)
-    }
-}
-
-const AFTER: Parameter = text("after", "What `next` of the page before said");
-const LIMIT: Parameter = number("limit", "How many at most, 1 to 1000");
-const AT: Parameter = text(
-    "at",
-    "As it was after this event, or at this time (RFC 3339)",
-);
-const DRY_RUN: Parameter = flag("dry-run", "Say what would be done, and do nothing");
-const FORMATS: Kind = Kind::OneOf(&["ndjson", "csv", "batch", "json"]);
-const GRAMMARS: Kind = Kind::OneOf(&["draft", "rfc4452"]);
-const SCHEMES: Kind = Kind::OneOf(&[
-    "any", "ark", "cordra", "doi", "handle", "hdl", "http", "info", "urn",
-]);
-
-/// One that reads.
-const fn get(
-    path: &'static str,
-    name: &'static str,
-    summary: &'static str,
-    gives: Gives,
-    handler: fn(&Call) -> Result<Answer, Problem>,
-) -> Route {
-    Route {
-        method: "GET",
-        path,
-        name,
-        summary,
-        is_known: false,
-        query: &[],
-        body: None,
-        status: 200,
-        gives,
-        is_long: false,
-        refusals: READ,
-        handler: Handler::Plain(handler),
-    }
-}
-
-/// One that changes something.
 const fn change(
     method: &'static str,
     path: &'static str,
     name: &'static str,
-    summary: &'static str,
-    body: Option<Given>,
-    gives: Gives,
-    handler: fn(&Call) -> Result<Answer, Problem>,
+    handler: Function,
 ) -> Route {
-    Route {
-        method,
-        path,
+    let route = Route::new(method, path, name, Handler::Plain(handler));
+    route.known(true).errors(WRITE)
+}
+
+pub(super) const fn post(path: &'static str, name: &'static str, handler: Function) -> Route {
+    change("POST", path, name, handler)
+}
+
+const fn parameter(name: &'static str, about: &'static str, kind: Kind) -> Parameter {
+    Parameter {
         name,
-        summary,
-        is_known: true,
-        query: &[],
-        body,
-        status: 200,
-        gives,
-        is_long: false,
-        refusals: WRITE,
-        handler: Handler::Plain(handler),
+        about,
+        is_required: false,
+        kind,
     }
 }
 
-const NAME: Gives = Gives::Json("Name");
-const AUTHORITY: Gives = Gives::Json("Authority");
+const fn text(name: &'static str, about: &'static str) -> Parameter {
+    parameter(name, about, Kind::Text(0, usize::MAX))
+}
 
-/// About the server, and finding things.
-#[rustfmt::skip]
-const GENERAL: &[Route] = &[
-    get("", "about", "What this server is", Gives::Json("About"), about::about),
-    get("/openapi.json", "openapi", "This description", Gives::Json("OpenApi"), about::openapi),
-    Route {
-        query: &[
-            required("id", "The identifier, in any spelling"),
-            Parameter { kind: SCHEMES, ..text("as", "Read it as this scheme, to the letter") },
-            Parameter { kind: GRAMMARS, ..text("grammar", "The grammar of info URIs") },
-        ],
-        ..get("/inspect", "inspect", "What an identifier is", Gives::Json("Inspection"), about::inspect)
-    },
-    get("/statistics", "statistics", "How much there is", Gives::Json("Statistics"), about::statistics),
-    Route {
-        query: &[
-            text("q", "Words in a name, in its public values, or in the title of an authority"),
-            text("prefix", "How a name, or the path of an authority, begins"),
-            text("url", "A URL that names hold"), text("value", "Another public value"),
-            text("type", "The type of that value"), AFTER, LIMIT,
-        ],
-        ..get("/search", "search", "Find names by what they hold, by words, or by how they begin", Gives::Json("Found"), search::search)
-    },
-];
+const fn flag(name: &'static str, about: &'static str) -> Parameter {
+    parameter(name, about, Kind::Flag)
+}
 
-/// Names.
-#[rustfmt::skip]
-const NAMES: &[Route] = &[
-    Route {
-        is_known: true,
-        query: &[
-            required("authority", "The authority"), text("prefix", "How their local parts begin"), AFTER, LIMIT,
-        ],
-        refusals: READ_BY_NAME,
-        ..get("/names", "listNames", "Names under an authority, in the order of their keys", Gives::Json("NamePage"), names::list)
-    },
-    Route {
-        status: 201,
-        ..change("POST", "/names", "createName", "Create a name, or reserve it", Some(Given::Json("NewName")), NAME, names::create)
-    },
-    Route {
-        query: &[AT],
-        refusals: SHOW,
-        ..get("/names/{id}", "showName", "A name, now or as it was", NAME, names::show)
-    },
-    change("PATCH", "/names/{id}", "changeName", "Change the values of a name; `urls` replaces all its URLs", Some(Given::Json("NameChange")), NAME, names::change),
-    Route {
-        status: 204,
-        ..change("DELETE", "/names/{id}", "eraseName", "Erase a name, under an authority where that is allowed", None, Gives::Nothing, names::erase)
-    },
-    change("POST", "/names/{id}/activate", "activateName", "Make a reserved name active", None, NAME, names::activate),
-    change("POST", "/names/{id}/withdraw", "withdrawName", "Withdraw a name, leaving a tombstone", Some(Given::Json("NewTombstone")), NAME, names::withdraw),
-    change("POST", "/names/{id}/restore", "restoreName", "Make a withdrawn name active again", None, NAME, names::restore),
-    change("POST", "/names/{id}/transfer", "transferName", "Hand the administration of a name to someone", Some(Given::Json("To")), NAME, names::transfer),
-    change("POST", "/names/{id}/undo", "undoName", "Undo a change of a name, as a new change", Some(Given::OptionalJson("NewUndo")), NAME, names::undo),
-    Route {
-        query: &[AT, AFTER, number("limit", "How many at most, 1 to 1000; fewer are given if they have many bytes")],
-        ..get("/names/{id}/history", "nameHistory", "What happened to a name, oldest first, page by page", Gives::Json("EventPage"), names::history)
-    },
-    Route {
-        refusals: READ_BY_NAME,
-        ..get("/names/{id}/proof", "proveName", "Proof that the history of a name is in the log", Gives::Json("Proof"), names::prove)
-    },
-    Route {
-        status: 201,
-        ..change("POST", "/mint", "mint", "Make new names", Some(Given::Json("NewMint")), Gives::Json("Minted"), names::mint)
-    },
-];
+const fn number(name: &'static str, about: &'static str) -> Parameter {
+    parameter(name, about, Kind::Number(0, u64::MAX))
+}
 
-/// Authorities.
-#[rustfmt::skip]
-const AUTHORITIES: &[Route] = &[
-    Route {
-        query: &[AFTER, LIMIT],
-        ..get("/authorities", "listAuthorities", "All authorities, by key", Gives::Json("AuthorityPage"), authorities::list)
-    },
-    Route {
-        status: 201,
-        ..change("POST", "/authorities", "createAuthority", "Create an authority, or ask for one", Some(Given::Json("NewAuthority")), AUTHORITY, authorities::create)
-    },
-    Route {
-        refusals: &[304, 400, 401, 403, 404, 422, 503],
-        ..get("/authorities/{authority}", "showAuthority", "An authority; its grants to those with a role there", AUTHORITY, authorities::show)
-    },
-    change("PATCH", "/authorities/{authority}", "changeAuthority", "Change title, contact or policy", Some(Given::Json("AuthorityChange")), AUTHORITY, authorities::change),
-    change("POST", "/authorities/{authority}/approve", "approveAuthority", "Approve a request: whoever asked becomes its admin", None, AUTHORITY, authorities::approve),
-    Route {
-        status: 204,
-        ..change("POST", "/authorities/{authority}/decline", "declineAuthority", "Decline a request, or take your own back", None, Gives::Nothing, authorities::decline)
-    },
-    Route {
-        query: &[flag("keep-children", "Let the authorities below it go on naming")],
-        ..change("POST", "/authorities/{authority}/retire", "retireAuthority", "Retire an authority and those below it: their names keep resolving, nothing new is named", None, AUTHORITY, authorities::retire)
-    },
-    change("POST", "/authorities/{authority}/transfer", "transferAuthority", "Hand an authority to someone, who becomes its only admin", Some(Given::Json("To")), AUTHORITY, authorities::transfer),
-    change("PUT", "/authorities/{authority}/grants/{who}", "grant", "Grant a role on an authority and everything below it", Some(Given::Json("NewGrant")), AUTHORITY, authorities::grant),
-    change("DELETE", "/authorities/{authority}/grants/{who}", "revoke", "Take a role away", None, AUTHORITY, authorities::revoke),
-    Route {
-        refusals: READ_BY_NAME,
-        ..get("/authorities/{authority}/grants", "listGrants", "Who has which role on an authority, there or above, for those with a role", Gives::JsonList("Grant"), authorities::grants)
-    },
-];
+const fn limit(about: &'static str) -> Parameter {
+    parameter("limit", about, Kind::Number(1, limits::PAGE))
+}
 
-/// Accounts and tokens.
-#[rustfmt::skip]
-const ACCOUNTS: &[Route] = &[
-    Route { is_known: true, query: &[AFTER, LIMIT], ..get("/accounts", "listAccounts", "All accounts, by name, for administrators", Gives::Json("AccountPage"), accounts::list) },
-    Route {
-        status: 201,
-        ..change("POST", "/accounts", "createAccount", "Create an account, as an administrator", Some(Given::Json("NewAccount")), Gives::Json("Account"), accounts::create)
-    },
-    Route { is_known: true, ..get("/accounts/this", "showThisAccount", "Who asks, with which roles, and what their token is for", Gives::Json("ThisAccount"), accounts::this) },
-    Route { is_known: true, refusals: READ_BY_NAME, ..get("/accounts/{account}", "showAccount", "An account: one's own, or as an administrator any", Gives::Json("Account"), accounts::show) },
-    change("PATCH", "/accounts/{account}", "changeAccount", "Change an account, as an administrator; the tokens of one that is suspended count no more", Some(Given::Json("AccountChange")), Gives::Json("Account"), accounts::change),
-    Route { is_known: true, ..get("/tokens", "listTokens", "The tokens of whoever asks", Gives::JsonList("Token"), tokens::list) },
-    Route {
-        status: 201,
-        ..change("POST", "/tokens", "createToken", "Make a token; `secret` is shown this once", Some(Given::Json("NewToken")), Gives::Json("Token"), tokens::create)
-    },
-    Route {
-        status: 204,
-        ..change("DELETE", "/tokens/{token}", "revokeToken", "End a token", None, Gives::Nothing, tokens::revoke)
-    },
-];
-
-/// Long work.
-#[rustfmt::skip]
-const JOBS: &[Route] = &[
-    Route {
-        is_known: true,
-        query: &[number("after", "The job before the first"), LIMIT],
-        ..get("/jobs", "listJobs", "The jobs of whoever asks, imports included", Gives::Json("JobPage"), jobs::list)
-    },
-    Route {
-        query: &[DRY_RUN],
-        is_long: true,
-        ..change("POST", "/jobs", "startJob", "Change many names at once", Some(Given::Json("NewJob")), Gives::Json("JobDone"), jobs::start)
-    },
-    Route { is_known: true, ..get("/jobs/{job}", "showJob", "A job, and how far it has come", Gives::Json("Job"), jobs::show) },
-    Route {
-        is_known: true,
-        query: &[number("after", "What `next` of the page before said"), LIMIT],
-        ..get("/jobs/{job}/outcomes", "jobOutcomes", "What a job has refused, the first of it", Gives::Json("OutcomePage"), jobs::outcomes)
-    },
-    change("POST", "/jobs/{job}/cancel", "cancelJob", "Stop a job at its next batch, for good", None, Gives::Json("Job"), jobs::cancel),
-    Route {
-        is_long: true,
-        ..change("POST", "/jobs/{job}/resume", "resumeJob", "Go on with a job that was cut short", None, Gives::Json("JobDone"), jobs::resume)
-    },
-    Route {
-        query: &[DRY_RUN],
-        is_long: true,
-        ..change("POST", "/jobs/{job}/undo", "undoJob", "Undo all that a job did, as new changes; names that an import created stay", None, Gives::Json("JobDone"), jobs::undo)
-    },
-    Route {
-        query: &[
-            Parameter { kind: FORMATS, ..text("format", "What the lines are, where their beginning does not tell") },
-            text("authority", "Put local names under this authority"),
-            text("source", "What the input is called"),
-            flag("update", "Change names that exist and are different: what a line names, and nothing else"),
-            flag("replace", "With `update`: remove the values that a line does not name"),
-            flag("migrate", "Take names that could not be registered here"),
-            flag("restart", "Do not go on with the same import that was cut short"),
-            flag("all", "Tell of all lines, and not only of those that were refused"),
-            DRY_RUN,
-        ],
-        handler: Handler::Import,
-        is_long: true,
-        ..change("POST", "/import", "import", "Take names; a line for each outcome, and one for all at the end", Some(Given::Lines), Gives::Lines, about::about)
-    },
-    Route {
-        is_known: true,
-        query: &[
-            Parameter { kind: FORMATS, ..text("format", "How they are given") },
-            text("authority", "Only what is under an authority, and below it"),
-            number("since", "Only names that were given or changed after this event"),
-        ],
-        refusals: READ_BY_NAME,
-        handler: Handler::Export,
-        ..get("/export", "export", "Give names, line by line", Gives::Names, about::about)
-    },
-];
-
-/// The proof log.
-#[rustfmt::skip]
-const LOG: &[Route] = &[
-    get("/log/key", "logKey", "The public key of the log", Gives::Json("LogKey"), log::key),
-    get("/log/checkpoint", "checkpoint", "The signed head of the log", Gives::Text, log::checkpoint),
-    Route {
-        is_known: false,
-        ..change("POST", "/log/growth", "proveGrowth", "Proof that the log has only grown since a checkpoint", Some(Given::Text), Gives::Json("Growth"), log::growth)
-    },
-    get("/log/tile/entries/{+place}", "logEntries", "Events, up to 256 of them (C2SP tlog-tiles)", Gives::Bytes, log::entries),
-    get("/log/tile/{level}/{+place}", "logTile", "Hashes of the log, up to 256 of them (C2SP tlog-tiles)", Gives::Bytes, log::tile),
-    Route {
-        status: 201,
-        ..change("POST", "/log/begin", "beginLog", "Begin a new log, with a new key, that continues this one; for administrators", Some(Given::OptionalJson("NewLog")), Gives::Json("LogKey"), log::begin)
-    },
-    Route {
-        is_known: true,
-        refusals: READ_BY_NAME,
-        handler: Handler::LogExport,
-        ..get("/log/export", "exportLog", "The whole log, for `handfast log verify --export`", Gives::Lines, about::about)
-    },
-];
-
-const NAMESPACE: Gives = Gives::Json("NamespaceDone");
-const REASON: Option<Given> = Some(Given::Json("NamespaceReason"));
+const AFTER: Parameter = text("after", "The member `next` of the previous page.");
+const AFTER_NUMBER: Parameter = number("after", "The member `next` of the previous page.");
+const LIMIT: Parameter = limit("How many items the page has at most: by default 100.");
+const AT: Parameter = text(
+    "at",
+    "Show it as it was after the event of this number, or at this time (RFC 3339).",
+);
+pub(super) const DRY_RUN: Parameter =
+    flag("dry-run", "Show what would be done, and write nothing.");
+const FORMATS: Kind = Kind::OneOf(&["ndjson", "csv", "batch", "json"]);
+const GRAMMARS: Kind = Kind::OneOf(&["draft", "rfc4452"]);
+const ROLES: Kind = Kind::OneOf(&["read", "write", "lead", "admin"]);
+const SCHEMES: Kind = Kind::OneOf(&[
+    "any", "ark", "cordra", "doi", "handle", "hdl", "http", "info", "urn",
+]);
 const STATUSES: Kind = Kind::OneOf(&[
     "candidate",
     "refused",
@@ -331,68 +136,718 @@ const STATUSES: Kind = Kind::OneOf(&[
     "withdrawn",
 ]);
 
-/// Something that is done with an entry of the registry of namespaces.
-const fn act(
+const SERVER: &[Route] = &[
+    get("", "about", about::about)
+        .says(
+            "Show what this server is",
+            "Shows the version of the program, how it resolves identifiers, and who the caller is.",
+        )
+        .gives::<About>(),
+    get("/openapi.json", "openapi", about::openapi)
+        .says("Show this description", "Shows this document.")
+        .gives::<Map<String, Json>>(),
+    get("/inspect", "inspect", about::inspect)
+        .says(
+            "Show what an identifier is",
+            "Reads an identifier and shows its scheme, canonical form, parts and other spellings. \
+             The identifier need not be registered.",
+        )
+        .query(&[
+            Parameter {
+                is_required: true,
+                ..parameter(
+                    "id",
+                    "The identifier, in any spelling.",
+                    Kind::Text(0, limits::INSPECTED),
+                )
+            },
+            parameter("as", "Read it as an identifier of this scheme.", SCHEMES),
+            parameter("grammar", "The grammar of `info` URIs.", GRAMMARS),
+        ])
+        .gives::<Inspection>(),
+    get("/statistics", "statistics", about::statistics)
+        .says(
+            "Show how much there is",
+            "Counts names, authorities, accounts, events and jobs. Names by scheme and state are \
+             counted in the background, at most every ten minutes.",
+        )
+        .gives::<Statistics>(),
+    get("/search", "search", search::search)
+        .says(
+            "Find names and authorities",
+            "Finds names by words (`q`), by how they begin (`prefix`), by a URL (`url`), or by \
+             another public value (`value` and `type`). Words and beginnings also find \
+             authorities.",
+        )
+        .query(&[
+            parameter(
+                "q",
+                "Words in a name, in its public values, or in the title of an authority.",
+                Kind::Text(1, limits::SEARCH_WORDS),
+            ),
+            parameter(
+                "prefix",
+                "The beginning of a name, or of the path of an authority.",
+                Kind::Text(1, limits::SEARCH_PREFIX),
+            ),
+            text("url", "A URL that names have."),
+            text("value", "Another public value that names have."),
+            text("type", "The type of that value."),
+            AFTER,
+            LIMIT,
+        ])
+        .gives::<Found>(),
+];
+
+const NAMES: &[Route] = &[
+    get("/names", "listNames", names::list)
+        .says(
+            "List names under an authority",
+            "Lists names in the order of their keys. The caller needs the role `read`.",
+        )
+        .known(true)
+        .query(&[
+            Parameter {
+                is_required: true,
+                ..text("authority", "The authority.")
+            },
+            text("prefix", "The beginning of the local names."),
+            AFTER,
+            LIMIT,
+        ])
+        .gives::<NamePage>()
+        .errors(READ_BY_NAME),
+    post("/names", "createName", names::create)
+        .says(
+            "Create a name",
+            "Creates a name, or reserves it. A name that exists, or existed under an authority \
+             whose names are permanent, is rejected.",
+        )
+        .takes::<NewName>()
+        .creates()
+        .gives::<Name>(),
+    get("/names/{id}", "showName", names::show)
+        .says(
+            "Show a name",
+            "Shows a name with the values that the caller may read, now or in the past.",
+        )
+        .query(&[AT])
+        .gives::<Name>()
+        .errors(SHOW),
+    change("PATCH", "/names/{id}", "changeName", names::change)
+        .says(
+            "Change the values of a name",
+            "Adds, replaces and removes values. `urls` replaces all URLs of the name.",
+        )
+        .takes::<NameChange>()
+        .gives::<Name>(),
+    change("DELETE", "/names/{id}", "eraseName", names::erase)
+        .says(
+            "Erase a name",
+            "Erases a name, under an authority whose policy allows it.",
+        )
+        .empty(),
+    post("/names/{id}/activate", "activateName", names::activate)
+        .says("Activate a name", "Makes a reserved name active.")
+        .gives::<Name>(),
+    post("/names/{id}/withdraw", "withdrawName", names::withdraw)
+        .says(
+            "Withdraw a name",
+            "Withdraws a name. A tombstone says why, and the name is never created again.",
+        )
+        .takes::<NewTombstone>()
+        .gives::<Name>(),
+    post("/names/{id}/restore", "restoreName", names::restore)
+        .says("Restore a name", "Makes a withdrawn name active again.")
+        .gives::<Name>(),
+    post("/names/{id}/transfer", "transferName", names::transfer)
+        .says(
+            "Transfer a name",
+            "Hands the administration of a name to another account.",
+        )
+        .takes::<Transfer>()
+        .gives::<Name>(),
+    post("/names/{id}/undo", "undoName", names::undo)
+        .says(
+            "Undo a change of a name",
+            "Undoes a change by a new change: nothing is removed from the history.",
+        )
+        .takes_body(RequestBody::OptionalJson(
+            SchemaGenerator::subschema_for::<NewUndo>,
+        ))
+        .gives::<Name>(),
+    get("/names/{id}/history", "nameHistory", names::history)
+        .says(
+            "Show the history of a name",
+            "Shows the events of a name, oldest first.",
+        )
+        .query(&[
+            AT,
+            AFTER,
+            limit(
+                "How many events the page has at most: by default 100. It has fewer if they have \
+                 many bytes.",
+            ),
+        ])
+        .gives::<EventPage>(),
+    get("/names/{id}/proof", "proveName", names::prove)
+        .says(
+            "Prove the history of a name",
+            "Gives the proof that the log holds the history of a name, which anybody can verify \
+             without the server.",
+        )
+        .gives::<Proof>()
+        .errors(READ_BY_NAME),
+    post("/mint", "mint", names::mint)
+        .says(
+            "Make new names",
+            "Creates names whose local parts the server chooses.",
+        )
+        .takes::<NewMint>()
+        .creates()
+        .gives::<Minted>(),
+];
+
+const AUTHORITIES: &[Route] = &[
+    get("/authorities", "listAuthorities", authorities::list)
+        .says("List authorities", "Lists all authorities, by key.")
+        .query(&[AFTER, LIMIT])
+        .gives::<AuthorityPage>(),
+    post("/authorities", "createAuthority", authorities::create)
+        .says(
+            "Create an authority",
+            "Creates an authority, or with `request` asks for one, which somebody approves.",
+        )
+        .takes::<NewAuthority>()
+        .creates()
+        .gives::<Authority>(),
+    get(
+        "/authorities/{authority}",
+        "showAuthority",
+        authorities::show,
+    )
+    .says(
+        "Show an authority",
+        "Shows an authority. Callers with a role there also see its grants.",
+    )
+    .gives::<Authority>()
+    .errors(&[304, 400, 401, 403, 404, 422, 503]),
+    change(
+        "PATCH",
+        "/authorities/{authority}",
+        "changeAuthority",
+        authorities::change,
+    )
+    .says(
+        "Change an authority",
+        "Changes title, meaning, contact or policy. Whatever is left out stays.",
+    )
+    .takes::<AuthorityChange>()
+    .gives::<Authority>(),
+    post(
+        "/authorities/{authority}/approve",
+        "approveAuthority",
+        authorities::approve,
+    )
+    .says(
+        "Approve a request for an authority",
+        "Creates a requested authority. The account that asked for it becomes its admin.",
+    )
+    .gives::<Authority>(),
+    post(
+        "/authorities/{authority}/decline",
+        "declineAuthority",
+        authorities::decline,
+    )
+    .says(
+        "Decline a request for an authority",
+        "Removes a request for an authority. Callers can take back their own request.",
+    )
+    .empty(),
+    post(
+        "/authorities/{authority}/retire",
+        "retireAuthority",
+        authorities::retire,
+    )
+    .says(
+        "Retire an authority",
+        "Retires an authority and those below it: their names keep resolving, and nothing new is \
+         named.",
+    )
+    .query(&[flag(
+        "keep-children",
+        "Leave the authorities below it active.",
+    )])
+    .gives::<Authority>(),
+    post(
+        "/authorities/{authority}/transfer",
+        "transferAuthority",
+        authorities::transfer,
+    )
+    .says(
+        "Transfer an authority",
+        "Hands an authority to another account, which becomes its only admin.",
+    )
+    .takes::<Transfer>()
+    .gives::<Authority>(),
+    change(
+        "PUT",
+        "/authorities/{authority}/grants/{who}",
+        "grant",
+        authorities::grant,
+    )
+    .says(
+        "Grant a role",
+        "Grants a role on an authority and everything below it.",
+    )
+    .takes::<NewGrant>()
+    .gives::<Authority>(),
+    change(
+        "DELETE",
+        "/authorities/{authority}/grants/{who}",
+        "revoke",
+        authorities::revoke,
+    )
+    .says(
+        "Revoke a role",
+        "Takes away the role that an account has on an authority.",
+    )
+    .query(&[parameter("role", "Revoke only this role.", ROLES)])
+    .gives::<Authority>(),
+    get(
+        "/authorities/{authority}/grants",
+        "listGrants",
+        authorities::grants,
+    )
+    .says(
+        "List the roles on an authority",
+        "Lists who has which role on an authority, by a grant there or above. The caller needs a \
+         role there.",
+    )
+    .gives::<Vec<GrantOn>>()
+    .errors(READ_BY_NAME),
+];
+
+const ACCOUNTS: &[Route] = &[
+    get("/accounts", "listAccounts", accounts::list)
+        .says(
+            "List accounts",
+            "Lists all accounts, by name. For administrators.",
+        )
+        .known(true)
+        .query(&[AFTER, LIMIT])
+        .gives::<AccountPage>(),
+    post("/accounts", "createAccount", accounts::create)
+        .says(
+            "Create an account",
+            "Creates an account. For administrators.",
+        )
+        .takes::<NewAccount>()
+        .creates()
+        .gives::<Account>(),
+    get("/accounts/this", "showThisAccount", accounts::this)
+        .says(
+            "Show the account of the caller",
+            "Shows who the caller is, with which roles, and what the token is limited to.",
+        )
+        .known(true)
+        .gives::<ThisAccount>(),
+    get("/accounts/{account}", "showAccount", accounts::show)
+        .says(
+            "Show an account",
+            "Shows the caller's own account, or to administrators any account.",
+        )
+        .known(true)
+        .gives::<Account>()
+        .errors(READ_BY_NAME),
+    change(
+        "PATCH",
+        "/accounts/{account}",
+        "changeAccount",
+        accounts::change,
+    )
+    .says(
+        "Change an account",
+        "Changes, suspends or activates an account. The server rejects the tokens of a suspended \
+         account. For administrators.",
+    )
+    .takes::<AccountChange>()
+    .gives::<Account>(),
+    get("/tokens", "listTokens", tokens::list)
+        .says("List tokens", "Lists the tokens of the caller's account.")
+        .known(true)
+        .gives::<Vec<Token>>(),
+    post("/tokens", "createToken", tokens::create)
+        .says(
+            "Create a token",
+            "Creates a token. The response is the only place that shows its `secret`.",
+        )
+        .takes::<NewToken>()
+        .creates()
+        .gives::<Token>(),
+    change("DELETE", "/tokens/{token}", "revokeToken", tokens::revoke)
+        .says(
+            "Revoke a token",
+            "Ends a token. The server rejects it from then on.",
+        )
+        .empty(),
+];
+
+/// Starts long work.
+const fn job(
     path: &'static str,
     name: &'static str,
-    summary: &'static str,
-    body: Option<Given>,
-    handler: fn(&Call) -> Result<Answer, Problem>,
+    read: fn(&Call) -> Result<Wanted, Problem>,
 ) -> Route {
-    Route {
-        query: &[DRY_RUN],
-        ..change("POST", path, name, summary, body, NAMESPACE, handler)
-    }
+    let route = Route::new("POST", path, name, Handler::Job(read)).long();
+    route.known(true).gives::<JobDone>().errors(WRITE)
 }
 
-/// The registry of `info` namespaces.
-#[rustfmt::skip]
+const JOBS: &[Route] = &[
+    get("/jobs", "listJobs", jobs::list)
+        .says(
+            "List jobs",
+            "Lists the jobs of the caller, imports included.",
+        )
+        .known(true)
+        .query(&[AFTER_NUMBER, LIMIT])
+        .gives::<JobPage>(),
+    job("/jobs", "startJob", jobs::start)
+        .says(
+            "Start a job",
+            "Changes many names at once, and answers when all of them are done, unless the \
+             request says `Prefer: respond-async`.",
+        )
+        .query(&[DRY_RUN])
+        .takes::<NewJob>(),
+    get("/jobs/{job}", "showJob", jobs::show)
+        .says("Show a job", "Shows a job, and how far it has come.")
+        .known(true)
+        .gives::<Job>(),
+    get("/jobs/{job}/outcomes", "jobOutcomes", jobs::outcomes)
+        .says(
+            "List the rejections of a job",
+            "Lists the names that a job rejected, the first 10,000 of them.",
+        )
+        .known(true)
+        .query(&[AFTER_NUMBER, LIMIT])
+        .gives::<OutcomePage>(),
+    post("/jobs/{job}/cancel", "cancelJob", jobs::cancel)
+        .says(
+            "Cancel a job",
+            "Stops a job at its next batch, for good. What it has done stays.",
+        )
+        .gives::<Job>(),
+    job("/jobs/{job}/resume", "resumeJob", jobs::resume).says(
+        "Resume a job",
+        "Continues a job that was interrupted, for example by a restart of the server.",
+    ),
+    job("/jobs/{job}/undo", "undoJob", jobs::undo)
+        .says(
+            "Undo a job",
+            "Undoes all changes of a job by new changes. Names that an import created stay.",
+        )
+        .query(&[DRY_RUN]),
+    Route::new("POST", "/import", "import", Handler::Import)
+        .says(
+            "Import names",
+            "Imports names from lines. Each line of the response is an `Outcome`, and the last \
+             line an `ImportSummary`.",
+        )
+        .known(true)
+        .query(&[
+            parameter(
+                "format",
+                "The format of the body, if the server cannot see it from its beginning.",
+                FORMATS,
+            ),
+            text("authority", "Create local names under this authority."),
+            text(
+                "source",
+                "What the input is called; the server stores 200 characters of it.",
+            ),
+            flag(
+                "update",
+                "Change names that exist and differ: the values that a line has, and no others.",
+            ),
+            flag(
+                "replace",
+                "With `update`: also remove the values that a line does not have.",
+            ),
+            flag(
+                "migrate",
+                "Accept names of another system that could not be registered here.",
+            ),
+            flag(
+                "restart",
+                "Do not continue the same import if it was interrupted.",
+            ),
+            flag(
+                "all",
+                "List the outcomes of all lines, not only rejections.",
+            ),
+            DRY_RUN,
+        ])
+        .takes_body(RequestBody::Lines)
+        .long()
+        .gives_body(ResponseBody::Lines)
+        .errors(WRITE),
+    Route::new("GET", "/export", "export", Handler::Export)
+        .says(
+            "Export names",
+            "Exports names and authorities as lines. The trailer `Handfast-Summary` of the \
+             response is an `ExportSummary`.",
+        )
+        .known(true)
+        .query(&[
+            parameter(
+                "format",
+                "The format of the response: by default `ndjson`.",
+                FORMATS,
+            ),
+            text(
+                "authority",
+                "Only names of this authority and those below it.",
+            ),
+            number("since", "Only names that were changed after this event."),
+        ])
+        .gives_body(ResponseBody::Names)
+        .errors(READ_BY_NAME),
+];
+
+const LOG: &[Route] = &[
+    get("/log/key", "logKey", log::key)
+        .says(
+            "Show the public key of the log",
+            "Shows the key that verifies checkpoints.",
+        )
+        .gives::<LogKey>(),
+    get("/log/checkpoint", "checkpoint", log::checkpoint)
+        .says(
+            "Show the head of the log",
+            "Gives the signed head of the log, as C2SP tlog-checkpoint describes it.",
+        )
+        .gives_body(ResponseBody::Text),
+    post("/log/growth", "proveGrowth", log::growth)
+        .says(
+            "Prove that the log has only grown",
+            "Gives the proof that the log has only grown since the checkpoint in the request.",
+        )
+        .known(false)
+        .takes_body(RequestBody::Text)
+        .gives::<Growth>(),
+    get("/log/tile/entries/{+place}", "logEntries", log::entries)
+        .says(
+            "Get events",
+            "Gives up to 256 events, as C2SP tlog-tiles describes it.",
+        )
+        .gives_body(ResponseBody::Bytes),
+    get("/log/tile/{level}/{+place}", "logTile", log::tile)
+        .says(
+            "Get hashes",
+            "Gives up to 256 hashes of the log, as C2SP tlog-tiles describes it.",
+        )
+        .gives_body(ResponseBody::Bytes),
+    post("/log/begin", "beginLog", log::begin)
+        .says(
+            "Begin a new log",
+            "Begins a new log with a new key, which continues this one. For administrators.",
+        )
+        .takes_body(RequestBody::OptionalJson(
+            SchemaGenerator::subschema_for::<NewLog>,
+        ))
+        .creates()
+        .gives::<LogKey>(),
+    Route::new("GET", "/log/export", "exportLog", Handler::LogExport)
+        .says(
+            "Export the log",
+            "Exports the whole log as lines, for `handfast log verify --export`. The trailer \
+             `Handfast-Summary` of the response is a `LogExportSummary`.",
+        )
+        .known(true)
+        .gives_body(ResponseBody::Lines)
+        .errors(READ_BY_NAME),
+];
+
+/// Something that is done with the entry of a namespace.
+const fn act(path: &'static str, name: &'static str, handler: Function) -> Route {
+    let route = post(path, name, handler).query(&[DRY_RUN]);
+    route.takes::<NamespaceReason>().gives::<NamespaceDone>()
+}
+
 const NAMESPACES: &[Route] = &[
-    Route {
-        query: &[
-            text("q", "A text in the string, the title, the description or the organisation"),
-            Parameter { kind: STATUSES, ..text("status", "Where they are in their life") },
-            flag("historical", "Those of the original registry, or the others"), AFTER, LIMIT,
-        ],
-        ..get("/namespaces", "listNamespaces", "Entries of the registry of info namespaces", Gives::Json("NamespacePage"), namespaces::list)
-    },
-    Route {
-        status: 201,
-        query: &[DRY_RUN],
-        ..change("POST", "/namespaces", "proposeNamespace", "Propose a namespace: it is open to comments until the operator decides", Some(Given::Json("NamespaceForm")), NAMESPACE, namespaces::propose)
-    },
-    Route {
-        refusals: SHOW,
-        ..get("/namespaces/{namespace}", "showNamespace", "An entry, or a proposal", Gives::Json("Namespace"), namespaces::show)
-    },
-    Route {
-        query: &[DRY_RUN],
-        ..change("PATCH", "/namespaces/{namespace}", "changeNamespace", "Change what an entry says; what is not given stays", Some(Given::Json("NamespaceChange")), NAMESPACE, namespaces::change)
-    },
-    Route {
-        query: &[AFTER, number("limit", "How many at most, 1 to 1000; no more than 100 are given at once")],
-        ..get("/namespaces/{namespace}/history", "namespaceHistory", "How an entry came to be what it is, oldest first", Gives::Json("NamespaceHistory"), namespaces::history)
-    },
-    get("/namespaces/{namespace}/comments", "namespaceComments", "What was said of a candidate", Gives::JsonList("NamespaceComment"), namespaces::comments),
-    Route {
-        status: 201,
-        refusals: &[400, 401, 403, 404, 409, 413, 415, 422, 503],
-        ..change("POST", "/namespaces/{namespace}/comments", "commentOnNamespace", "Say something of a candidate", Some(Given::Json("NewText")), Gives::Json("NamespaceComment"), namespaces::comment)
-    },
-    act("/namespaces/{namespace}/approve", "approveNamespace", "Register a candidate; make a provisional entry permanent; reinstate a deprecated one", Some(Given::Json("NamespaceApproval")), namespaces::approve),
-    act("/namespaces/{namespace}/refuse", "refuseNamespace", "Turn down a candidate, or a claim", REASON, namespaces::refuse),
-    act("/namespaces/{namespace}/claim", "claimNamespace", "Say that an entry is yours", REASON, namespaces::claim),
-    Route {
-        query: &[DRY_RUN],
-        ..change("DELETE", "/namespaces/{namespace}/claim", "takeBackClaim", "Take a claim of your own back", None, NAMESPACE, namespaces::take_back)
-    },
-    act("/namespaces/{namespace}/verify", "verifyNamespace", "Find that a claim is right: whoever made it owns the entry", REASON, namespaces::verify),
-    act("/namespaces/{namespace}/renew", "renewNamespace", "Let a provisional entry go on for a while", Some(Given::Json("NamespaceRenewal")), namespaces::renew),
-    act("/namespaces/{namespace}/deprecate", "deprecateNamespace", "Say that a namespace should not be used for anything new", REASON, namespaces::deprecate),
-    act("/namespaces/{namespace}/withdraw", "withdrawNamespace", "Withdraw an entry, leaving a tombstone, or take back a candidate", REASON, namespaces::withdraw),
-    Route {
-        refusals: SHOW,
-        ..get("/namespace-policy", "showPolicy", "The policy of the registry of namespaces", Gives::Json("NamespacePolicy"), namespaces::policy)
-    },
-    change("PUT", "/namespace-policy", "setPolicy", "Set the policy of the registry of namespaces", Some(Given::Json("NewText")), Gives::Json("NamespacePolicy"), namespaces::set_policy),
+    get("/namespaces", "listNamespaces", namespaces::list)
+        .says(
+            "List namespaces",
+            "Lists entries of the registry of namespaces, by their strings.",
+        )
+        .query(&[
+            text(
+                "q",
+                "A text in the string, the title, the description or the organisation.",
+            ),
+            parameter("status", "Where the entries are in their life.", STATUSES),
+            flag(
+                "historical",
+                "Only entries of the original registry, or only others.",
+            ),
+            AFTER,
+            LIMIT,
+        ])
+        .gives::<NamespacePage>(),
+    act("/namespaces", "proposeNamespace", namespaces::propose)
+        .says(
+            "Propose a namespace",
+            "Proposes a namespace. It is open to comments until the operator decides.",
+        )
+        .takes::<NamespaceProposal>()
+        .creates(),
+    get("/namespaces/{namespace}", "showNamespace", namespaces::show)
+        .says("Show a namespace", "Shows an entry, or a proposal.")
+        .gives::<Namespace>()
+        .errors(SHOW),
+    change(
+        "PATCH",
+        "/namespaces/{namespace}",
+        "changeNamespace",
+        namespaces::change,
+    )
+    .says(
+        "Change a namespace",
+        "Changes an entry (RFC 7396). Whatever is left out stays.",
+    )
+    .query(&[DRY_RUN])
+    .takes::<NamespaceChange>()
+    .gives::<NamespaceDone>(),
+    get(
+        "/namespaces/{namespace}/history",
+        "namespaceHistory",
+        namespaces::history,
+    )
+    .says(
+        "Show the history of a namespace",
+        "Shows all versions of an entry, oldest first.",
+    )
+    .query(&[
+        AFTER,
+        limit("How many versions the page has at most: by default, and at most, 100."),
+    ])
+    .gives::<NamespaceHistory>(),
+    get(
+        "/namespaces/{namespace}/comments",
+        "namespaceComments",
+        namespaces::comments,
+    )
+    .says(
+        "List comments on a candidate",
+        "Lists the comments on a proposal, oldest first.",
+    )
+    .gives::<Vec<NamespaceComment>>(),
+    post(
+        "/namespaces/{namespace}/comments",
+        "commentOnNamespace",
+        namespaces::comment,
+    )
+    .says(
+        "Comment on a candidate",
+        "Comments on a proposal, while it is open to comments.",
+    )
+    .takes::<NewComment>()
+    .creates()
+    .gives::<NamespaceComment>()
+    .errors(&[400, 401, 403, 404, 409, 413, 415, 422, 503]),
+    act(
+        "/namespaces/{namespace}/approve",
+        "approveNamespace",
+        namespaces::approve,
+    )
+    .says(
+        "Approve a namespace",
+        "Registers a candidate, makes a provisional entry permanent, or reinstates a deprecated \
+         one.",
+    )
+    .takes::<NamespaceApproval>(),
+    act(
+        "/namespaces/{namespace}/refuse",
+        "refuseNamespace",
+        namespaces::refuse,
+    )
+    .says("Reject a namespace", "Rejects a candidate, or a claim."),
+    act(
+        "/namespaces/{namespace}/claim",
+        "claimNamespace",
+        namespaces::claim,
+    )
+    .says(
+        "Claim a namespace",
+        "Says that an entry belongs to the caller, which the operator verifies.",
+    ),
+    change(
+        "DELETE",
+        "/namespaces/{namespace}/claim",
+        "takeBackClaim",
+        namespaces::take_back,
+    )
+    .says(
+        "Take back a claim",
+        "Takes back the caller's own claim on an entry.",
+    )
+    .query(&[DRY_RUN])
+    .gives::<NamespaceDone>(),
+    act(
+        "/namespaces/{namespace}/verify",
+        "verifyNamespace",
+        namespaces::verify,
+    )
+    .says(
+        "Verify a claim",
+        "Records that a claim is right: the account that made it owns the entry from then on.",
+    ),
+    act(
+        "/namespaces/{namespace}/renew",
+        "renewNamespace",
+        namespaces::renew,
+    )
+    .says(
+        "Renew a provisional namespace",
+        "Moves the end of a provisional entry.",
+    )
+    .takes::<NamespaceRenewal>(),
+    act(
+        "/namespaces/{namespace}/deprecate",
+        "deprecateNamespace",
+        namespaces::deprecate,
+    )
+    .says(
+        "Deprecate a namespace",
+        "Says that a namespace should not be used for anything new.",
+    ),
+    act(
+        "/namespaces/{namespace}/withdraw",
+        "withdrawNamespace",
+        namespaces::withdraw,
+    )
+    .says(
+        "Withdraw a namespace",
+        "Withdraws an entry and leaves a tombstone, or takes back a candidate.",
+    ),
+    get("/namespace-policy", "showPolicy", namespaces::policy)
+        .says(
+            "Show the policy of the registry",
+            "Shows the policy of the registry of namespaces.",
+        )
+        .gives::<NamespacePolicy>()
+        .errors(SHOW),
+    change(
+        "PUT",
+        "/namespace-policy",
+        "setPolicy",
+        namespaces::set_policy,
+    )
+    .says(
+        "Set the policy of the registry",
+        "Sets the policy of the registry of namespaces. For its maintainer.",
+    )
+    .takes::<NewNamespacePolicy>()
+    .gives::<NamespacePolicy>(),
 ];

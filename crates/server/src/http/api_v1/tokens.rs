@@ -1,37 +1,25 @@
 //! `/api/v1/tokens`.
 
-use handfast_registry::{NewToken, Role, json};
-use serde::Deserialize;
-use serde_json::Value as Json;
+use handfast_api as api;
+use handfast_registry::{NewToken, Role};
 
 use super::call::{Answer, Call};
+use super::convert;
 use super::problem::Problem;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Given {
-    account: Option<String>,
-    #[serde(default)]
-    title: String,
-    authority: Option<String>,
-    role: Option<String>,
-    days: Option<u64>,
-}
-
-/// Whoever has a token for less than its account may do knows of that one only.
+/// A caller with a limited token sees that token only.
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let tokens = match &call.token {
         Some(token) if token.limit.is_some() => vec![token.clone()],
         _ => call.registry().tokens(&call.who)?,
     };
-    Ok(Answer::json(
-        tokens.iter().map(json::token).collect::<Json>(),
-    ))
+    let tokens: Vec<api::Token> = tokens.iter().map(convert::token).collect();
+    Ok(Answer::json(&tokens))
 }
 
 /// The token itself is in this answer, and nowhere else.
 pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
-    let given: Given = call.read()?;
+    let given: api::NewToken = call.read()?;
     let role = given.role.as_deref().map(str::parse::<Role>).transpose();
     let new = NewToken {
         title: given.title,
@@ -41,11 +29,11 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
     };
     let account = given.account.unwrap_or_else(|| call.who.to_string());
     let (secret, token) = call.registry().create_token(&call.who, &account, new)?;
-    let mut body = json::token(&token);
-    if let Json::Object(body) = &mut body {
-        body.insert("secret".into(), secret.into());
-    }
-    Ok(Answer::json(body).created("tokens", &token.id))
+    let body = api::Token {
+        secret: Some(secret),
+        ..convert::token(&token)
+    };
+    Ok(Answer::json(&body).created("tokens", &token.id))
 }
 
 pub(super) fn revoke(call: &Call) -> Result<Answer, Problem> {

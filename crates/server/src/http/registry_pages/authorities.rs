@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use handfast_id::{CaseRule, Rules};
-use handfast_registry::{
-    Authority, AuthorityPage, AuthorityPath, AuthorityStatus, RegistryError, json,
-};
+use handfast_registry::{Authority, AuthorityPage, AuthorityPath, AuthorityStatus, RegistryError};
 use hyper::{Response, StatusCode};
 use serde_json::{Value as Json, json};
 
 use super::page::{contact, escape, fresh_page, html, paragraphs};
 use super::{Asking, Form};
+use crate::http::api_v1::convert;
 use crate::http::resolver::target::encoded;
 use crate::http::response::Body;
 
@@ -81,7 +80,8 @@ impl Asking<'_> {
 
 /// What the public knows of an authority: not who has which role there.
 fn public(authority: &Authority, rules: &dyn Rules) -> Json {
-    let mut said = json::authority(authority, rules);
+    let authority = convert::authority(authority, rules);
+    let mut said = serde_json::to_value(authority).unwrap_or_default();
     if let Json::Object(said) = &mut said {
         said.remove("grants");
     }

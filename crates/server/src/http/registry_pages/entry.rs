@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use handfast_registry::{
     NamespaceCase, NamespaceEntry, NamespaceRemark, NamespaceStatus, NamespaceVersion, Principal,
-    json, rfc3339,
+    rfc3339,
 };
 use hyper::{Response, StatusCode};
 use serde_json::Value as Json;
@@ -13,6 +13,7 @@ use serde_json::Value as Json;
 use super::page::{contact, escape, fresh_page, html, link, paragraphs, row};
 use super::trial::Trial;
 use super::{Asking, Form, XML, reg};
+use crate::http::api_v1::convert;
 use crate::http::resolver::target::encoded;
 use crate::http::response::Body;
 
@@ -30,7 +31,8 @@ impl Asking<'_> {
             .map(|id| Trial::new(self.web.registry(), &entry, id, self.query("other")));
         let response = match form {
             Form::Json => {
-                let mut said = json::namespace(&entry, self.now);
+                let entry = convert::namespace(&entry, self.now);
+                let mut said = serde_json::to_value(entry).unwrap_or_default();
                 if let (Json::Object(said), Some(trial)) = (&mut said, &trial) {
                     said.insert("trial".into(), trial.json());
                 }

@@ -1,10 +1,11 @@
 //! All namespaces: a list that can be searched.
 
-use handfast_registry::{NamespaceEntry, NamespacePage, NamespaceQuery, NamespaceStatus, json};
+use handfast_registry::{NamespaceEntry, NamespacePage, NamespaceQuery, NamespaceStatus};
 use hyper::{Response, StatusCode};
 
 use super::page::{escape, fresh_page, html};
 use super::{Asking, Form};
+use crate::http::api_v1::convert;
 use crate::http::resolver::page::Failure;
 use crate::http::resolver::target::encoded;
 use crate::http::response::Body;
@@ -42,7 +43,7 @@ impl Asking<'_> {
             links.push(format!("<{next}>; rel=\"next\""));
         }
         let response = if form == Form::Json {
-            self.json(&json::namespaces(&found, self.now))
+            self.json(&convert::namespaces(&found, self.now))
         } else {
             let text = html("Registry of info namespaces", &self.body(&found, next));
             self.tag(fresh_page(StatusCode::OK, text.clone()), &text)

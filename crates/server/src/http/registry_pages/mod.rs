@@ -25,7 +25,7 @@ use hyper::header::{
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
-use serde_json::Value as Json;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::http::connection::request_body::Incoming;
@@ -170,8 +170,8 @@ impl<'r> Asking<'r> {
         asked.unwrap_or(usual).clamp(1, 1_000)
     }
 
-    fn json(&self, body: &Json) -> Response<Body> {
-        self.tagged(JSON, &body.to_string())
+    fn json(&self, body: &impl Serialize) -> Response<Body> {
+        self.tagged(JSON, &serde_json::to_string(body).unwrap_or_default())
     }
 
     /// A body that the client may have already.

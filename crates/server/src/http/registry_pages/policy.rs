@@ -1,10 +1,11 @@
 //! By which rules the register is kept: what its maintainer says.
 
-use handfast_registry::{json, rfc3339};
+use handfast_registry::rfc3339;
 use hyper::{Response, StatusCode};
 
 use super::page::{fresh_page, html, paragraphs};
 use super::{Asking, Form};
+use crate::http::api_v1::convert;
 use crate::http::response::Body;
 
 impl Asking<'_> {
@@ -15,7 +16,7 @@ impl Asking<'_> {
         };
         let links = "</registry/policy.json>; rel=\"alternate\"; type=\"application/json\"";
         if form == Form::Json {
-            return Self::linked(self.json(&json::namespace_policy(&policy)), links);
+            return Self::linked(self.json(&convert::namespace_policy(&policy)), links);
         }
         let mut body = format!("<p>{}</p>\n", paragraphs(&policy.text));
         if policy.version > 0 {

@@ -58,7 +58,7 @@ impl Unkept {
     /// Where the mechanism of its namespace leads, if the live entry has one.
     pub(crate) fn location(&self) -> Option<String> {
         let entry = self.entry.as_ref().filter(|_| self.registered)?;
-        entry.form.resolution.location(&self.identifier)
+        entry.location(&self.identifier)
     }
 
     /// Whether people are to see a page before they are sent on.

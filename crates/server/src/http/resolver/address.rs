@@ -1,9 +1,9 @@
 //! Where this resolver is (`URI-13`).
 
+use handfast_api::Resolver;
 use handfast_id::Rules;
 use handfast_registry::RESERVED_SEGMENTS;
 use hyper::{HeaderMap, Uri};
-use serde_json::{Value as Json, json};
 
 use crate::http::{Caller, Web};
 
@@ -20,10 +20,10 @@ pub(crate) fn base(web: &Web, caller: &Caller, uri: &Uri, headers: &HeaderMap) -
 
 /// What the resolver says of itself: its base URL, that it needs no first segment and takes `hdl` as one, and the words
 /// that it uses as first segments itself, so that no prefix can have their names.
-pub(crate) fn statement(base: &str) -> Json {
-    json!({
-        "base": base,
-        "first-segments": ["", "hdl"],
-        "taken-segments": RESERVED_SEGMENTS,
-    })
+pub(crate) fn statement(base: &str) -> Resolver {
+    Resolver {
+        base: base.to_string(),
+        first_segments: ["", "hdl"].map(str::to_string).into(),
+        taken_segments: RESERVED_SEGMENTS.map(str::to_string).into(),
+    }
 }

@@ -79,7 +79,8 @@ impl<'r> Visit<'r> {
     fn front(&self) -> Response<Body> {
         let Some(typed) = &self.wishes.name else {
             if self.accept.wants_json() {
-                let said = address::statement(&self.base()).to_string();
+                let said = address::statement(&self.base());
+                let said = serde_json::to_string(&said).unwrap_or_default();
                 return fresh(StatusCode::OK, page::JSON, said);
             }
             return front::page(&self.base(), None);

@@ -1,18 +1,22 @@
-//! The form of a namespace: what its authority states.
+//! The entry of a namespace, as its authority fills it in.
 
 use handfast_id::{
     Fold, Namespace, NamespaceError, NamespaceExample, NamespaceRecord, Pattern, StepError, Steps,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-/// The form that an authority fills in: the content of a proposal, which its owner can change
-/// later.
+use crate::limits;
+use crate::words::words;
+
+/// The form that an authority fills in: everything that a proposal holds, and that its owner can
+/// change later.
 ///
-/// In JSON it has the shape of the historical records, with a few more fields.
+/// The stored text of an entry, to which events commit, has the members in this order.
 ///
 /// ```
-/// use handfast_registry::NamespaceForm;
+/// use handfast_api::NamespaceForm;
 ///
 /// let form = NamespaceForm::from_json(
 ///     r#"{"namespace": "OAI", "title": "OAI identifiers", "normalisation": {"case": "lower"}}"#,
@@ -21,119 +25,148 @@ use serde_json::{Map, Value as Json};
 /// assert_eq!(form.rules()?.steps().iter().count(), 1);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["authority", "declaration", "namespace", "title"]))]
 pub struct NamespaceForm {
     /// The namespace string, in lowercase (`INFO-10`).
+    #[schemars(length(min = 1, max = limits::NAMESPACE_NAME), example = &"example")]
     pub namespace: String,
-    /// A title for people.
+    /// A title for people; at most 500 bytes.
+    #[schemars(length(min = 1, max = limits::NAMESPACE_LINE), example = &"Example numbers")]
     pub title: String,
-    /// The owner of the namespace.
+    /// Who owns the namespace.
     pub authority: NamespaceAuthority,
-    /// Scope, history, sub-spaces, policy.
+    /// Scope, history, sub-spaces and policy; at most 10,000 bytes.
+    #[schemars(length(max = limits::NAMESPACE_TEXT))]
     pub description: String,
-    /// Addresses of further documents.
+    /// URIs of documents about that.
+    #[schemars(length(max = limits::NAMESPACE_URIS), inner(length(max = limits::NAMESPACE_URI)))]
     pub see: Vec<String>,
-    /// The syntax of identifiers.
+    /// How identifiers are written.
     pub syntax: SyntaxForm,
-    /// The normalisation of identifiers.
+    /// How identifiers are compared.
     pub normalisation: NormalisationForm,
-    /// How identifiers resolve, if they do.
+    /// Where identifiers resolve to, if they do.
     pub resolution: ResolutionForm,
     /// Identifiers and their canonical forms.
+    #[schemars(length(max = limits::NAMESPACE_EXAMPLES))]
     pub examples: Vec<NamespaceSample>,
-    /// The declarations of the authority; unknown for historical entries.
+    /// What the authority declares; historical entries have none.
     pub declaration: Option<NamespaceDeclaration>,
 }
 
-/// The owner of a namespace, as far as it is public.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Who owns a namespace, as the public may know it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = []))]
 pub struct NamespaceAuthority {
-    /// The organisation.
+    /// The organisation; at most 500 bytes.
+    #[schemars(length(max = limits::NAMESPACE_LINE), example = &"Example Library")]
     pub organisation: String,
-    /// Its postal address.
+    /// Its postal address; at most 2,000 bytes.
+    #[schemars(length(max = limits::NAMESPACE_URI))]
     pub address: String,
     /// Its web address.
+    #[schemars(length(max = limits::NAMESPACE_URI), example = &"https://example.org/")]
     pub url: String,
-    /// Its public contact.
+    /// How the public reaches it; at most 500 bytes.
+    #[schemars(length(max = limits::NAMESPACE_LINE), example = &"names@example.org")]
     pub contact: String,
 }
 
-/// The syntax of identifiers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// How identifiers are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = []))]
 pub struct SyntaxForm {
-    /// In words.
+    /// The syntax in words; at most 10,000 bytes.
+    #[schemars(length(max = limits::NAMESPACE_TEXT), example = &"Eight digits.")]
     pub summary: String,
     /// A regular expression over the normalised, decoded identifier (`INFO-8`).
+    #[schemars(length(max = limits::PATTERN), example = &"[0-9]{8}")]
     pub pattern: Option<String>,
-    /// Addresses of further documents.
+    /// URIs of documents about that.
+    #[schemars(length(max = limits::NAMESPACE_URIS), inner(length(max = limits::NAMESPACE_URI)))]
     pub see: Vec<String>,
 }
 
-/// The normalisation of identifiers (`INFO-6`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// How identifiers are compared (`INFO-6`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = []))]
 pub struct NormalisationForm {
     /// Whether case counts, and if not, which case is canonical.
     pub case: NamespaceCase,
-    /// Characters that are removed first.
+    /// Characters that are dropped before that.
+    #[schemars(example = &"-")]
     pub strip: String,
-    /// In words.
+    /// The normalisation in words; at most 10,000 bytes.
+    #[schemars(length(max = limits::NAMESPACE_TEXT))]
     pub summary: String,
-    /// Ordered steps, instead of `strip` and `case`.
+    /// Ordered steps, in place of `strip` and `case`. Each is a list: its name, then arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<Vec<Json>>>")]
     pub steps: Option<Vec<Json>>,
-    /// Addresses of further documents.
+    /// URIs of documents about that.
+    #[schemars(length(max = limits::NAMESPACE_URIS), inner(length(max = limits::NAMESPACE_URI)))]
     pub see: Vec<String>,
 }
 
-/// Whether case counts in identifiers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NamespaceCase {
-    /// No: the canonical form is in lowercase.
-    Lower,
-    /// Yes.
-    #[default]
-    Sensitive,
-    /// No: the canonical form is in uppercase.
-    Upper,
+words! {
+    /// Whether case counts in identifiers.
+    #[derive(Default)]
+    NamespaceCase {
+        /// No: the canonical form is in lowercase.
+        Lower = "lower",
+        /// Yes.
+        #[default]
+        Sensitive = "sensitive",
+        /// No: the canonical form is in uppercase.
+        Upper = "upper",
+    }
 }
 
-/// How identifiers resolve (`INFO-11`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Where identifiers resolve to (`INFO-11`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = []))]
 pub struct ResolutionForm {
     /// A URL template with `{id}` for the decoded identifier, percent-encoded again with `/` left
     /// bare.
+    #[schemars(length(max = limits::NAMESPACE_URI), example = &"https://example.org/{id}")]
     pub mechanism: Option<String>,
-    /// The security considerations; a mechanism is not registered without them.
+    /// The security considerations, without which no mechanism is registered.
+    #[schemars(length(max = limits::NAMESPACE_TEXT))]
     pub security: Option<String>,
-    /// Whether people see a page before the redirect.
+    /// Whether people see a page before they are redirected.
     pub page_first: bool,
-    /// A service for these identifiers, in words.
+    /// A service for these identifiers, in words; at most 10,000 bytes.
+    #[schemars(length(max = limits::NAMESPACE_TEXT))]
     pub summary: String,
-    /// Addresses of further documents.
+    /// URIs of documents about that.
+    #[schemars(length(max = limits::NAMESPACE_URIS), inner(length(max = limits::NAMESPACE_URI)))]
     pub see: Vec<String>,
 }
 
 /// An example: an identifier as it may be written, and its canonical form.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NamespaceSample {
-    /// As the authority writes it, outside of URIs.
+    /// The identifier as its authority writes it, outside of URIs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::NAMESPACE_EXAMPLE), example = &"1234-5678")]
     pub native: Option<String>,
-    /// As an `info` URI.
+    /// The identifier as an `info` URI.
+    #[schemars(length(max = limits::NAMESPACE_EXAMPLE), example = &"info:example/1234-5678")]
     pub input: String,
-    /// The canonical form of that.
+    /// The canonical form of that URI.
+    #[schemars(length(max = limits::NAMESPACE_EXAMPLE), example = &"info:example/12345678")]
     pub canonical: String,
 }
 
-/// The declarations of a proposal (`INFO-10`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What a proposal states (`INFO-10`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NamespaceDeclaration {
     /// The namespace is public.
@@ -144,8 +177,8 @@ pub struct NamespaceDeclaration {
     pub without_uri_form: bool,
 }
 
-/// The fields that the registry adds to a form. Reading ignores them, so that a client can send a
-/// shown entry back with changes.
+/// Members that the registry adds to a form. A form that has them is read without them, so that
+/// an entry that the registry showed can be sent back with changes.
 const ADDED: [&str; 18] = [
     "by",
     "changed",
@@ -168,7 +201,7 @@ const ADDED: [&str; 18] = [
 ];
 
 impl NamespaceForm {
-    /// Reads a form in JSON. Fields that the registry itself adds to an entry are ignored.
+    /// Reads a form in JSON, without the members that the registry adds.
     pub fn from_json(text: &str) -> Result<Self, NamespaceError> {
         let json = |error: serde_json::Error| NamespaceError::Json {
             message: error.to_string(),
@@ -179,14 +212,14 @@ impl NamespaceForm {
         Ok(form.in_lowercase())
     }
 
-    /// Strings that differ in case only are equal (`INFO-10`).
+    /// Strings that differ in case are one (`INFO-10`).
     #[must_use]
-    pub(crate) fn in_lowercase(mut self) -> Self {
+    pub fn in_lowercase(mut self) -> Self {
         self.namespace.make_ascii_lowercase();
         self
     }
 
-    /// The syntax in words: the text of its authority, or a description of its pattern.
+    /// The syntax in words: the summary of its authority, or a sentence about its pattern.
     #[must_use]
     pub fn syntax_in_words(&self) -> String {
         match (self.syntax.summary.trim(), &self.syntax.pattern) {
@@ -196,7 +229,7 @@ impl NamespaceForm {
         }
     }
 
-    /// The normalisation in words: the text of its authority, or a description of its rules.
+    /// The normalisation in words: the summary of its authority, or sentences about its rules.
     #[must_use]
     pub fn normalisation_in_words(&self) -> String {
         let said = &self.normalisation;
@@ -220,7 +253,7 @@ impl NamespaceForm {
         words
     }
 
-    /// The public contact of its authority, or its web address.
+    /// How the public reaches its authority: its contact, or its web address.
     #[must_use]
     pub fn contact(&self) -> &str {
         match self.authority.contact.trim() {
@@ -229,7 +262,7 @@ impl NamespaceForm {
         }
     }
 
-    /// Its rules for software.
+    /// The rules that software consults.
     pub fn rules(&self) -> Result<Namespace, NamespaceError> {
         let name = || self.namespace.clone();
         let namespace = Namespace::new(&self.namespace).map_err(|source| NamespaceError::Name {
@@ -278,7 +311,7 @@ impl NamespaceForm {
 }
 
 impl NormalisationForm {
-    /// `steps` replace `strip` and `case`, which are short forms of them.
+    /// `steps` stand in place of `strip` and `case`, which are short forms of them.
     fn steps(&self) -> Result<Steps, StepError> {
         if let Some(steps) = &self.steps {
             return Steps::from_json(&Json::from(steps.clone()).to_string());

@@ -1,4 +1,4 @@
-//! Commands that ask a server elsewhere.
+//! Commands that ask a server on the network.
 
 use std::process::Output;
 use std::time::{Duration, UNIX_EPOCH};
@@ -9,7 +9,7 @@ use crate::server::{Folder, Server};
 
 fn there(folder: &Folder, server: &Server, command: &str) -> Output {
     let url = format!("http://{}", server.web);
-    let start = ["--url", &url, "--token-file", "token"];
+    let start = ["--api", &url, "--token-file", "token"];
     let arguments: Vec<_> = start.into_iter().chain(command.split(' ')).collect();
     folder.run(&arguments)
 }
@@ -331,7 +331,7 @@ fn namespaces_are_proposed_and_decided_there() {
         let is_public = matches!(command_line[1], "list" | "show");
         let by: &[&str] = if is_public { &[] } else { &["--as", who] };
         let here = alone.run(&[&command_line, by].concat());
-        let start = ["--url", &url, "--token-file", who];
+        let start = ["--api", &url, "--token-file", who];
         let there = beside.run(&[&start, &command_line[..]].concat());
         let told = String::from_utf8_lossy(&there.stderr);
         assert_eq!(here.status, there.status, "{command}: {told}");
@@ -363,7 +363,7 @@ fn namespaces_are_proposed_and_decided_there() {
             "leave out --as",
         ),
     ] {
-        let start = ["--url", &url, "--token-file", "bob", "namespace"];
+        let start = ["--api", &url, "--token-file", "bob", "namespace"];
         let output = beside.run(&[&start[..], &arguments].concat());
         assert_eq!(output.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&output.stderr).contains(problem));
@@ -371,7 +371,7 @@ fn namespaces_are_proposed_and_decided_there() {
 }
 
 #[test]
-fn an_auditor_checks_a_log_from_elsewhere() {
+fn an_auditor_checks_the_log_of_a_server() {
     let (folder, server) = start();
     let done = |command: &str| {
         let output = there(&folder, &server, command);

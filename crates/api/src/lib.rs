@@ -1,0 +1,77 @@
+//! The JSON of `/api/v1`: one type for each request and each response.
+//!
+//! The server writes and reads these types, a client may use the same ones, and the `OpenAPI`
+//! document is derived from them: the comment of a type or field is its description there.
+//!
+//! ```
+//! use handfast_api::NewName;
+//!
+//! let new: NewName = NewName {
+//!     id: "20.1000/report-7".into(),
+//!     urls: vec!["https://example.org/reports/7".into()],
+//!     ..NewName::default()
+//! };
+//! assert_eq!(
+//!     serde_json::to_string(&new)?,
+//!     r#"{"id":"20.1000/report-7","urls":["https://example.org/reports/7"]}"#,
+//! );
+//! // A request with an unknown member is an error, so that a typing error is noticed.
+//! assert!(serde_json::from_str::<NewName>(r#"{"id": "20.1000/a", "url": "x"}"#).is_err());
+//! # Ok::<_, serde_json::Error>(())
+//! ```
+//!
+//! In requests, a member that is `None` or empty is left out. In responses, a member without a
+//! value is `null`, unless its comment says that it is left out; unknown members of responses are
+//! ignored, so that a client can talk to a newer server.
+//!
+//! Members stand in alphabetical order, as `serde_json` writes its maps: a response has the same
+//! bytes whether it is written from a type or from a map.
+
+#![forbid(unsafe_code)]
+
+mod account;
+mod authority;
+mod job;
+pub mod limits;
+mod log;
+mod name;
+mod namespace;
+mod namespace_form;
+mod problem;
+mod server;
+mod value;
+mod words;
+
+pub use account::{
+    Account, AccountChange, AccountPage, AccountState, NewAccount, NewToken, RoleOn, ThisAccount,
+    Token,
+};
+pub use authority::{
+    Authority, AuthorityChange, AuthorityPage, AuthorityStatus, CaseRule, Grant, GrantOn,
+    NewAuthority, NewGrant, Persistence, Policy, PolicyChange, Profile, Role, ShownProfile,
+};
+pub use job::{
+    ExportSummary, ImportSummary, Job, JobDone, JobKind, JobPage, JobProgress, JobResult, JobState,
+    JobSummary, LeftOut, LogExportSummary, NewJob, Outcome, OutcomeKind, OutcomePage,
+    PlannedCounts, StateChange, ValueChange, ValueCounts,
+};
+pub use log::{Growth, LogKey, NewLog, Opening, Proof, ProvenEvent};
+pub use name::{
+    Event, EventPage, ListedName, Minted, MintedName, Name, NameChange, NamePage, NameState,
+    NewMint, NewName, NewNameState, NewTombstone, NewUndo, Tombstone, Transfer, ValueDifference,
+};
+pub use namespace::{
+    Capacity, ExampleChange, ListedNamespace, Namespace, NamespaceApproval, NamespaceChange,
+    NamespaceComment, NamespaceDone, NamespaceHistory, NamespacePage, NamespacePolicy,
+    NamespaceProposal, NamespaceReason, NamespaceRenewal, NamespaceStatus, NamespaceVersion,
+    NewComment, NewNamespacePolicy,
+};
+pub use namespace_form::{
+    NamespaceAuthority, NamespaceCase, NamespaceDeclaration, NamespaceForm, NamespaceSample,
+    NormalisationForm, ResolutionForm, SyntaxForm,
+};
+pub use problem::{NeededRole, Problem};
+pub use server::{
+    About, Found, FoundAuthority, Inspection, InspectionError, LogSize, Resolver, Statistics,
+};
+pub use value::{NewData, NewValue, Reference, Ttl, Value, ValueData, ValueFormat};
