@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
-use handfast_id::RuleBook;
 use handfast_registry::{Environment, Registry, RegistryError, StoreError};
 use serde_json::json;
 
 use crate::commands::demo;
 use crate::commands::inspect_view::Shown as Safe;
-use crate::config;
+use crate::config::Config;
 use crate::exit::{Answer, UnreadableInput};
 use crate::new_file::NewFile;
 use crate::terminal::output::Output;
@@ -37,19 +36,19 @@ impl Data {
     /// Opens the folder for reading alone, under the rules of its configuration: also beside a
     /// server that is using it, and without writing to it.
     pub(crate) fn open_to_read(&self) -> Result<Registry, RegistryError> {
-        let rules = self.rules()?;
+        let rules = self.config()?.rules().map_err(|error| unusable(&error))?;
         let registry = Registry::open_read_only(&self.folder, world())?;
         Ok(registry.with_rules(rules))
     }
 
-    fn rules(&self) -> Result<RuleBook, RegistryError> {
-        config::rules(&self.folder).map_err(|error| unusable(&error))
+    pub(crate) fn config(&self) -> Result<Config, RegistryError> {
+        Config::read(&self.folder).map_err(|error| unusable(&error))
     }
 
     /// Opens the folder for this process alone, under the rules of its configuration.
-    pub(crate) fn open(&self) -> Result<Registry, RegistryError> {
-        let rules = self.rules()?;
-        let limits = config::limits(&self.folder).map_err(|error| unusable(&error))?;
+    pub(crate) fn open(&self, config: &Config) -> Result<Registry, RegistryError> {
+        let rules = config.rules().map_err(|error| unusable(&error))?;
+        let limits = config.limits();
         let mut tries = 0;
         loop {
             match Registry::open(&self.folder, world()) {
@@ -82,6 +81,7 @@ impl Data {
     /// the name of the folder was mistyped. A new one may be filled with examples.
     pub(crate) fn open_or_make(
         &self,
+        config: &Config,
         output: Output,
         with_demo: bool,
     ) -> Result<Registry, RegistryError> {
@@ -96,7 +96,7 @@ impl Data {
             }
             output.note(&format!("made {}", self.folder.display()));
         }
-        self.open()
+        self.open(config)
     }
 }
 

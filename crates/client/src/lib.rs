@@ -33,6 +33,8 @@ mod client;
 mod environment;
 mod error;
 mod exchange;
+#[cfg(feature = "https")]
+pub mod https;
 mod locate;
 mod public_address;
 mod resolve;

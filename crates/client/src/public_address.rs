@@ -1,100 +1,94 @@
-//! Addresses that a server may connect to when the address comes from untrusted data.
+//! Which addresses a server may connect to when the address comes from data of others.
 //!
-//! Anyone can publish a site record with any address. A server that looks up keys for its clients
-//! could then be used to reach its private network (server-side request forgery). So only public
-//! addresses are allowed: neither those of the IANA special-purpose registries (RFC 6890), nor IPv6
-//! addresses that contain an IPv4 address, because a gateway may lead them to a private network.
+//! Anybody can publish a site record that names any address. A server that looks up keys for its clients would
+//! otherwise be a way into the network that it stands in (server-side request forgery). So only addresses that are
+//! reachable from everywhere count: neither those of the IANA special-purpose registries (RFC 6890), nor those that
+//! carry an IPv4 address inside an IPv6 address, because a gateway may lead them to a private network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether a host is a public address. A host name is not: its address may change between the check
-/// and the connection.
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+
+/// Whether a host is an address that everybody can reach. A host name is not: what it stands for may change between
+/// the check and the connection.
 pub(crate) fn is_public_host(host: &str) -> bool {
     host.parse().is_ok_and(is_public)
 }
 
-/// Whether an address is public. An IPv4-mapped address counts as the IPv4 address in it.
+/// Whether everybody can reach an address. An IPv4-mapped address counts as the IPv4 address that is in it.
 fn is_public(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(address) => !SPECIAL_V4.iter().any(|(network, length)| {
-            let shift = 32 - length;
-            address.to_bits() >> shift == network.to_bits() >> shift
-        }),
-        IpAddr::V6(address) => !SPECIAL_V6.iter().any(|(network, length)| {
-            let shift = 128 - length;
-            address.to_bits() >> shift == network.to_bits() >> shift
-        }),
-    }
+    let address = address.to_canonical();
+    !SPECIAL.iter().any(|network| network.contains(&address))
 }
 
-const fn v4(a: u8, b: u8, c: u8) -> Ipv4Addr {
-    Ipv4Addr::new(a, b, c, 0)
+const fn v4(a: u8, b: u8, c: u8, length: u8) -> IpNet {
+    IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, 0), length))
 }
 
-/// IPv4 networks that are not public, with the lengths of their prefixes.
-const SPECIAL_V4: [(Ipv4Addr, u32); 15] = [
+const fn v6(a: u16, b: u16, c: u16, length: u8) -> IpNet {
+    let start = Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0);
+    IpNet::V6(Ipv6Net::new_assert(start, length))
+}
+
+/// Networks that are not public, with the lengths of their prefixes.
+const SPECIAL: [IpNet; 28] = [
     // "This network", RFC 791.
-    (v4(0, 0, 0), 8),
+    v4(0, 0, 0, 8),
     // Private, RFC 1918; so are 172.16.0.0/12 and 192.168.0.0/16.
-    (v4(10, 0, 0), 8),
+    v4(10, 0, 0, 8),
     // Shared by the customers of a provider, RFC 6598.
-    (v4(100, 64, 0), 10),
+    v4(100, 64, 0, 10),
     // Loopback.
-    (v4(127, 0, 0), 8),
+    v4(127, 0, 0, 8),
     // Link-local: clouds describe their machines at 169.254.169.254.
-    (v4(169, 254, 0), 16),
-    (v4(172, 16, 0), 12),
+    v4(169, 254, 0, 16),
+    v4(172, 16, 0, 12),
     // IETF protocol assignments, RFC 6890.
-    (v4(192, 0, 0), 24),
+    v4(192, 0, 0, 24),
     // Documentation, RFC 5737; so are 198.51.100.0/24 and 203.0.113.0/24.
-    (v4(192, 0, 2), 24),
+    v4(192, 0, 2, 24),
     // Relays from 6to4, RFC 7526.
-    (v4(192, 88, 99), 24),
-    (v4(192, 168, 0), 16),
+    v4(192, 88, 99, 24),
+    v4(192, 168, 0, 16),
     // Benchmarks, RFC 2544.
-    (v4(198, 18, 0), 15),
-    (v4(198, 51, 100), 24),
-    (v4(203, 0, 113), 24),
+    v4(198, 18, 0, 15),
+    v4(198, 51, 100, 24),
+    v4(203, 0, 113, 24),
     // Multicast.
-    (v4(224, 0, 0), 4),
+    v4(224, 0, 0, 4),
     // Reserved, with the broadcast address.
-    (v4(240, 0, 0), 4),
-];
-
-/// IPv6 networks that are not public, with the lengths of their prefixes.
-const SPECIAL_V6: [(Ipv6Addr, u32); 13] = [
+    v4(240, 0, 0, 4),
     // Unspecified, loopback, and IPv4-compatible: `::a.b.c.d`.
-    (Ipv6Addr::UNSPECIFIED, 96),
-    // NAT64, RFC 6052 and RFC 8215: it contains an IPv4 address.
-    (Ipv6Addr::new(0x64, 0xFF9B, 0, 0, 0, 0, 0, 0), 96),
-    (Ipv6Addr::new(0x64, 0xFF9B, 1, 0, 0, 0, 0, 0), 48),
+    v6(0, 0, 0, 96),
+    // NAT64, RFC 6052 and RFC 8215: an IPv4 address is inside.
+    v6(0x64, 0xFF9B, 0, 96),
+    v6(0x64, 0xFF9B, 1, 48),
     // Discarded, RFC 6666.
-    (Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, 0, 0), 64),
+    v6(0x100, 0, 0, 64),
     // IETF protocol assignments, RFC 2928: Teredo (2001::/32), benchmarks, ORCHID.
-    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
+    v6(0x2001, 0, 0, 23),
     // Documentation, RFC 3849; so is 3fff::/20, RFC 9637.
-    (Ipv6Addr::new(0x2001, 0xDB8, 0, 0, 0, 0, 0, 0), 32),
-    // 6to4, RFC 3056: it contains an IPv4 address.
-    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16),
-    (Ipv6Addr::new(0x3FFF, 0, 0, 0, 0, 0, 0, 0), 20),
+    v6(0x2001, 0xDB8, 0, 32),
+    // 6to4, RFC 3056: an IPv4 address is inside.
+    v6(0x2002, 0, 0, 16),
+    v6(0x3FFF, 0, 0, 20),
     // Segment routing, RFC 9602.
-    (Ipv6Addr::new(0x5F00, 0, 0, 0, 0, 0, 0, 0), 16),
+    v6(0x5F00, 0, 0, 16),
     // Unique local, RFC 4193.
-    (Ipv6Addr::new(0xFC00, 0, 0, 0, 0, 0, 0, 0), 7),
+    v6(0xFC00, 0, 0, 7),
     // Link-local.
-    (Ipv6Addr::new(0xFE80, 0, 0, 0, 0, 0, 0, 0), 10),
+    v6(0xFE80, 0, 0, 10),
     // Site-local, RFC 3879.
-    (Ipv6Addr::new(0xFEC0, 0, 0, 0, 0, 0, 0, 0), 10),
+    v6(0xFEC0, 0, 0, 10),
     // Multicast.
-    (Ipv6Addr::new(0xFF00, 0, 0, 0, 0, 0, 0, 0), 8),
+    v6(0xFF00, 0, 0, 8),
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A record that named `64:ff9b::a00:1`, `2002:7f00:1::` or `240.0.0.1` made the server connect
-    /// to it.
+    /// A record that named `64:ff9b::a00:1`, `2002:7f00:1::` or `240.0.0.1` made the server connect to it.
     #[test]
     #[rustfmt::skip] // A row is a network: its first and last addresses.
     fn addresses_of_special_networks_are_not_public() {
@@ -131,7 +125,7 @@ mod tests {
             ["fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
             ["fec0::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
             ["ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
-            // A name may have another address later, and other spellings of addresses are names.
+            // Names stand for something else a moment later, and other spellings of addresses are names.
             ["localhost", "example.org"],
             ["0177.0.0.1", "2130706433"],
         ] {

@@ -1,7 +1,7 @@
-//! Repositories of `DSpace` as sources: handles of their prefixes that are not kept here are asked for there
-//! (`http-interfaces.md` C.4).
+//! `DSpace` repositories as sources: the server asks them for handles of their prefixes that are
+//! not registered here (`http-interfaces.md` C.4).
 //!
-//! Such a source says one URL for a handle, or that it knows none. Nothing is written there, and nothing is kept here.
+//! A repository gives one URL for a handle, or none. Nothing is written there or cached here.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,38 +9,32 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
+use handfast_client::https::{HttpClient, TrustAnchors};
 use handfast_wire::{Permissions, ResponseCode, Ttl, Value};
-use http_body_util::{BodyExt, Empty, Limited};
+use http_body_util::Empty;
 use hyper::body::Bytes;
-use hyper::client::conn::http1;
-use hyper::header::{ACCEPT, HOST};
-use hyper::{Request, StatusCode, Uri};
-use hyper_util::rt::TokioIo;
-use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
+use hyper::header::ACCEPT;
+use hyper::{Request, StatusCode};
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode};
 use serde::de::DeserializeOwned;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
-use tokio_rustls::TlsConnector;
 
+use crate::http::percent::encode;
 use crate::native::response::Fault;
 
-/// How long a repository is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How many questions are under way at once.
-const TOGETHER: usize = 16;
-/// The longest answer.
-const LONGEST: usize = 1 << 20;
+/// How long a repository may take to respond.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How many requests to repositories may run at once.
+const MAX_REQUESTS: usize = 16;
+const MAX_RESPONSE: usize = 1 << 20;
 
-/// A repository, and the prefixes that it is asked for.
+/// A repository, and its prefixes.
 #[derive(Clone, Debug)]
 pub struct DspaceSource {
     /// Where it is: `https://repo.example/server`.
     pub endpoint: String,
-    /// Its prefixes; if there are none, it is asked which.
+    /// Its prefixes; if there are none, the repository lists them.
     pub prefixes: Vec<String>,
 }
 
@@ -49,32 +43,14 @@ pub struct DspaceSource {
 pub struct Dspace {
     /// Endpoints by prefix, in uppercase.
     endpoints: HashMap<String, String>,
-    tls: TlsConnectorDebug,
+    http: HttpClient,
     runtime: Option<Runtime>,
-    waiting: Arc<Semaphore>,
-}
-
-#[derive(Clone)]
-struct TlsConnectorDebug(TlsConnector);
-
-impl std::fmt::Debug for TlsConnectorDebug {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("TlsConnector")
-    }
+    permits: Arc<Semaphore>,
 }
 
 impl Dspace {
-    /// Asks repositories for their prefixes. Those that do not say them are left out, and named.
+    /// Asks repositories for their prefixes, and lists those that do not answer.
     pub fn connect(sources: Vec<DspaceSource>) -> io::Result<(Self, Vec<String>)> {
-        let mut roots = RootCertStore::empty();
-        // A certificate that cannot be read vouches for nobody.
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        let provider = Arc::new(aws_lc_rs::default_provider());
-        let config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(io::Error::other)?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("handfast-dspace")
@@ -82,9 +58,9 @@ impl Dspace {
             .build()?;
         let mut dspace = Self {
             endpoints: HashMap::new(),
-            tls: TlsConnectorDebug(TlsConnector::from(Arc::new(config))),
+            http: HttpClient::new(TrustAnchors::System)?,
             runtime: Some(runtime),
-            waiting: Arc::new(Semaphore::new(TOGETHER)),
+            permits: Arc::new(Semaphore::new(MAX_REQUESTS)),
         };
         let mut silent = Vec::new();
         for source in sources {
@@ -115,16 +91,17 @@ impl Dspace {
         self.endpoint(handle).is_some()
     }
 
-    /// What a repository says of a handle: "one value per handle: index 100, type URL, TTL 100, public read, admin read".
+    /// The value of a handle in its repository: "one value per handle: index 100, type URL, TTL
+    /// 100, public read, admin read".
     pub(crate) fn resolve(&self, handle: &str) -> Result<Option<Value<'static>>, Fault> {
         let Some(endpoint) = self.endpoint(handle) else {
             return Ok(None);
         };
-        // What a repository cannot have, it is not asked for.
+        // No repository has such a handle.
         if !stays_in_place(handle) {
             return Ok(None);
         }
-        let path = escaped(handle);
+        let path = encode(handle, HANDLE);
         let said: Option<Vec<String>> = self.ask(format!("{endpoint}/resolve/{path}"))?;
         let url = said.and_then(|said| said.into_iter().next());
         let url = url.filter(|url| url.starts_with("https://") || url.starts_with("http://"));
@@ -139,8 +116,8 @@ impl Dspace {
         }))
     }
 
-    /// Waits for an answer, on whatever thread this is. A repository that fails may be there again soon: clients are
-    /// told to try later.
+    /// Sends a request and blocks until the response has come. A repository that fails may answer
+    /// again soon: the error asks clients to try later.
     fn ask<T: DeserializeOwned>(&self, url: String) -> Result<T, Fault> {
         let failed = || {
             Fault::new(
@@ -148,19 +125,18 @@ impl Dspace {
                 "the repository does not answer",
             )
         };
-        let place = Arc::clone(&self.waiting).try_acquire_owned();
-        let place = place.map_err(|_| Fault::plain(ResponseCode::ServerTooBusy))?;
+        let permit = Arc::clone(&self.permits).try_acquire_owned();
+        let permit = permit.map_err(|_| Fault::plain(ResponseCode::ServerTooBusy))?;
         let (answer, answered) = sync_channel(1);
-        let tls = self.tls.clone();
+        let http = self.http.clone();
         let runtime = self.runtime.as_ref().ok_or_else(failed)?;
         runtime.spawn(async move {
-            let fetched = tokio::time::timeout(PATIENCE, fetch(&url, &tls.0)).await;
-            let fetched = fetched.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+            let fetched = fetch(&http, &url).await;
             if let Err(error) = &fetched {
                 tracing::warn!(%error, url, "a repository does not answer");
             }
-            drop(place);
-            // Whoever asked may have gone.
+            drop(permit);
+            // The caller may have gone.
             drop(answer.send(fetched));
         });
         let bytes = answered.recv().map_err(|_| failed())?;
@@ -170,7 +146,7 @@ impl Dspace {
 }
 
 impl Drop for Dspace {
-    /// Nobody is waited for, because this may go where nobody may wait.
+    /// Does not wait for requests in progress: this may run on a thread that must not block.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -178,69 +154,36 @@ impl Drop for Dspace {
     }
 }
 
-async fn fetch(url: &str, tls: &TlsConnector) -> io::Result<Bytes> {
-    let bad = || io::Error::from(io::ErrorKind::InvalidInput);
-    let uri: Uri = url.parse().map_err(io::Error::other)?;
-    let host = uri.host().ok_or_else(bad)?.to_string();
-    let bare = host
-        .trim_start_matches('[')
-        .trim_end_matches(']')
-        .to_string();
-    let is_tls = uri.scheme_str() == Some("https");
-    let port = uri.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
-    let stream = TcpStream::connect((bare.as_str(), port)).await?;
-    if is_tls {
-        let name = ServerName::try_from(bare).map_err(io::Error::other)?;
-        return get(tls.connect(name, stream).await?, &uri).await;
-    }
-    get(stream, &uri).await
-}
-
-async fn get<S>(stream: S, uri: &Uri) -> io::Result<Bytes>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
-        .await
-        .map_err(io::Error::other)?;
-    // It ends when the sender goes.
-    tokio::spawn(connection);
-    let path = uri.path_and_query().map_or("/", |path| path.as_str());
-    let authority = uri.authority().map_or("", |authority| authority.as_str());
-    let request = Request::get(path)
-        .header(HOST, authority)
-        .header(ACCEPT, "application/json")
+async fn fetch(http: &HttpClient, url: &str) -> io::Result<Bytes> {
+    let request = Request::get(url).header(ACCEPT, "application/json");
+    let request = request
         .body(Empty::<Bytes>::new())
         .map_err(io::Error::other)?;
-    let response = sender
-        .send_request(request)
-        .await
-        .map_err(io::Error::other)?;
+    let response = http.fetch(request, RESPONSE_TIMEOUT, MAX_RESPONSE).await?;
     if response.status() != StatusCode::OK {
         return Err(io::Error::other(format!("status {}", response.status())));
     }
-    let body = Limited::new(response.into_body(), LONGEST).collect().await;
-    body.map(http_body_util::Collected::to_bytes)
-        .map_err(io::Error::other)
+    Ok(response.into_body())
 }
 
-/// "The handle goes into the URL unescaped": but for what could end it.
-fn escaped(handle: &str) -> String {
-    let mut out = String::with_capacity(handle.len());
-    for byte in handle.bytes() {
-        match byte {
-            b'%' | b'?' | b'#' | b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' => {
-                out.push_str(&format_byte(byte));
-            }
-            0x21..=0x7E => out.push(char::from(byte)),
-            byte => out.push_str(&format_byte(byte)),
-        }
-    }
-    out
-}
+/// "The handle goes into the URL unescaped", except for characters that could end the path.
+const HANDLE: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'%')
+    .add(b'?')
+    .add(b'#')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
-/// Whether a handle, behind the path of the question, is part of that path for everybody who may read it: proxies and
-/// servers that walk up at `..`, cut off what follows `;`, take `\` for `/`, or decode once more than they should.
+/// Whether a handle cannot leave the path of the request. Some proxies and servers resolve `..`,
+/// drop everything after `;`, read `\` as `/`, or decode more often than they should.
 fn stays_in_place(handle: &str) -> bool {
     let mut bytes = handle.as_bytes().to_vec();
     for _ in 0..DECODINGS {
@@ -249,7 +192,7 @@ fn stays_in_place(handle: &str) -> bool {
         if bytes.iter().any(is_odd) || segments.any(|part| matches!(part, b"." | b"..")) {
             return false;
         }
-        let decoded = decoded(&bytes);
+        let decoded: Vec<u8> = percent_decode(&bytes).collect();
         if decoded == bytes {
             return true;
         }
@@ -258,36 +201,8 @@ fn stays_in_place(handle: &str) -> bool {
     false
 }
 
-/// How often something is decoded on its way, at most.
+/// How often servers on the way decode a path, at most.
 const DECODINGS: usize = 4;
-
-/// The same with each escape that is whole decoded once.
-fn decoded(bytes: &[u8]) -> Vec<u8> {
-    let digit = |byte: u8| {
-        let digit = char::from(byte).to_digit(16)?;
-        u8::try_from(digit).ok()
-    };
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let [first, after @ ..] = rest {
-        let escape = match rest {
-            [b'%', high, low, after @ ..] => digit(*high).zip(digit(*low)).zip(Some(after)),
-            _ => None,
-        };
-        if let Some(((high, low), after)) = escape {
-            out.push(high << 4 | low);
-            rest = after;
-        } else {
-            out.push(*first);
-            rest = after;
-        }
-    }
-    out
-}
-
-fn format_byte(byte: u8) -> String {
-    format!("%{byte:02X}")
-}
 
 #[cfg(test)]
 mod tests {
@@ -295,13 +210,16 @@ mod tests {
 
     #[test]
     fn handles_stay_in_their_path() {
-        assert_eq!(escaped("123456789/1"), "123456789/1");
-        assert_eq!(escaped("1/a?b#c d%\r\nü"), "1/a%3Fb%23c%20d%25%0D%0A%C3%BC");
+        assert_eq!(encode("123456789/1", HANDLE), "123456789/1");
+        assert_eq!(
+            encode("1/a?b#c d%\r\nü", HANDLE),
+            "1/a%3Fb%23c%20d%25%0D%0A%C3%BC"
+        );
     }
 
     #[test]
     #[rustfmt::skip] // A row is a line.
-    fn handles_that_could_lead_elsewhere_are_not_asked_for() {
+    fn handles_that_could_leave_the_path_are_not_requested() {
         for (handle, stays) in [
             ("123456789/1", true),
             ("123456789/1.2..3", true),

@@ -34,7 +34,7 @@ fn repository() -> SocketAddr {
                 "/server/resolve/123456789/script" => (200, r#"["javascript:alert(1)"]"#),
                 "/server/resolve/123456789/a%3Fb" => (200, r#"["https://repo.example/items/a"]"#),
                 "/server/resolve/123456789/broken" => (500, "oh"),
-                // Whoever is led astray finds something.
+                // A request that leaves the path finds something.
                 path if path.contains("..") || path.contains(';') || path.contains("%2e") => {
                     (200, r#"["https://repo.example/secrets"]"#)
                 }

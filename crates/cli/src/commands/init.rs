@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use crate::commands::demo;
 use crate::commands::takeover;
-use crate::config::{self, Config};
+use crate::config::{self, Config, ConfigFile};
 use crate::exit::Answer;
 use crate::folder::{Data, make, program};
 use crate::terminal::output::Output;
@@ -88,11 +88,8 @@ impl Init {
             );
             return Ok(self.output.misused(&problem));
         }
-        let addresses = match config::doors(&data.folder) {
-            Ok(addresses) => Addresses {
-                native: self.native.unwrap_or(addresses.native),
-                web: self.web.unwrap_or(addresses.web),
-            },
+        let addresses = match Config::read(&data.folder) {
+            Ok(config) => config.with_listen(self.native, self.web).listen(),
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
         if self.bundle {
@@ -113,10 +110,10 @@ impl Init {
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
         if self.native.is_some() || self.web.is_some() {
-            let mut config = Config::default();
+            let mut config = ConfigFile::default();
             config.native.listen = self.native;
             config.web.listen = self.web;
-            config::write(folder, &config)?;
+            config.write(folder)?;
         }
         let ready = self.ready(folder, addresses)?;
         self.output.print(

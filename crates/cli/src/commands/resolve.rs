@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::name::line;
-use crate::config;
+use crate::config::Config;
 use crate::exit::{Answer, UnreadableInput};
 use crate::folder::Data;
 use crate::remote::handle_server::{Connection, fail, handle_of, wait};
@@ -146,7 +146,7 @@ impl Resolve {
             }
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
-        let rules = config::rules(registry.folder())?;
+        let rules = Config::read(registry.folder())?.rules()?;
         if let Ok(handle) = handle_of(&self.id, &rules)
             && registry.is_responsible(&handle).is_ok_and(|is| !is)
         {

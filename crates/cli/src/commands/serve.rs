@@ -10,7 +10,7 @@ use handfast_server::{Addresses, Door, Dspace, Identity, Native, PublicUrl, Tls}
 use serde_json::json;
 
 use crate::commands::demo;
-use crate::config;
+use crate::config::Config;
 use crate::exit::Answer;
 use crate::folder::{Data, program, world};
 use crate::terminal::output::Output;
@@ -42,27 +42,29 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let wanted = match self.addresses(&data.folder) {
-            Ok(wanted) => wanted,
+        let config = match Config::read(&data.folder) {
+            Ok(config) => config
+                .with_listen(self.native, self.web)
+                .with_public_url(self.public_url.as_ref()),
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
         if self.print_config {
-            let printed = config::print(&data.folder, wanted, self.public_url.as_ref())?;
-            write!(io::stdout(), "{printed}")?;
+            write!(io::stdout(), "{}", config.print()?)?;
             return Ok(Answer::Done);
         }
-        let registry = match data.open_or_make(self.output, self.demo) {
+        let registry = match data.open_or_make(&config, self.output, self.demo) {
             Ok(registry) => registry,
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
-        let named = config::administrators(&data.folder)
-            .and_then(|administrators| Ok((administrators, config::replicators(&data.folder)?)));
+        let named = config
+            .administrators()
+            .and_then(|administrators| Ok((administrators, config.replicators()?)));
         let (administrators, replicators) = match named {
             Ok(named) => named,
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
         let mut full = vec![Identity::administrator()];
-        if config::has_full_access(&data.folder)? {
+        if config.has_full_access() {
             full.extend(administrators.iter().cloned());
         }
         let registry = registry.with_administrators(full);
@@ -70,6 +72,7 @@ impl Serve {
             Some(_) => demo::EXAMPLE,
             None => Identity::ADMINISTRATOR,
         };
+        let wanted = config.listen();
         let listeners = Door::bind(wanted.native, wanted.web)?;
         let addresses = listeners.addresses();
         let mut identity = Identity::open_or_make(&data.folder, addresses)?;
@@ -81,12 +84,12 @@ impl Serve {
         self.warn(&data.folder, &identity, addresses);
         let mut native = Native::new(Arc::new(registry), identity, world(), administrators)
             .with_replicators(replicators)
-            .with_udp_limits(config::udp_limits(&data.folder)?)
-            .with_minimum_version(config::minimum_version(&data.folder)?);
-        if let Some(roots) = config::roots(&data.folder)? {
+            .with_udp_limits(config.udp_limits())
+            .with_minimum_version(config.minimum_version()?);
+        if let Some(roots) = config.roots()? {
             native = native.with_roots(roots)?;
         }
-        let repositories = config::repositories(&data.folder)?;
+        let repositories = config.repositories();
         if !repositories.is_empty() {
             let (dspace, silent) = Dspace::connect(repositories)?;
             for endpoint in silent {
@@ -97,8 +100,7 @@ impl Serve {
             native = native.with_dspace(dspace);
         }
         tell_operators();
-        let mut settings = config::web(&data.folder)?;
-        settings.public_url = self.public_url.clone().or(settings.public_url);
+        let settings = config.web()?;
         let tls = settings.tls.clone();
         let served = listeners.open(native, settings)?;
         let socket = match served.open_socket() {
@@ -120,15 +122,6 @@ impl Serve {
             socket.close();
         }
         Ok(Answer::Done)
-    }
-
-    /// Where to listen: by flags and variables, or by the configuration.
-    fn addresses(&self, folder: &Path) -> anyhow::Result<Addresses> {
-        let configured = config::doors(folder)?;
-        Ok(Addresses {
-            native: self.native.unwrap_or(configured.native),
-            web: self.web.unwrap_or(configured.web),
-        })
     }
 
     /// Says what of the site record may not lead here. It may still be right, where ports are

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use crate::commands::init::Ready;
 use crate::commands::inspect_view::Shown;
-use crate::config::{self, Config};
+use crate::config::ConfigFile;
 use crate::exit::Answer;
 use crate::folder::make;
 use crate::terminal::output::Output;
@@ -102,14 +102,14 @@ fn fill(
         Err(refusal) => return Ok(Err(refusal)),
     };
     server.keep_identity(half)?;
-    let mut config = Config::default();
+    let mut config = ConfigFile::default();
     let texts = |who: &[Principal]| who.iter().map(ToString::to_string).collect();
     config.native.listen = Some(server.doors().native);
     config.native.administrators = texts(server.administrators());
     config.native.full_access = server.has_full_access();
     config.native.replication = texts(server.replication());
     config.web.listen = Some(server.doors().web);
-    config::write(half, &config)?;
+    config.write(half)?;
     // Makes the administrator's keys, if the server had none, and reads what was written.
     Identity::open_or_make(half, server.doors())?;
     Ok(Ok(known))

@@ -1,4 +1,4 @@
-//! `[web.acme]`: a certificate from an authority.
+//! `[web.acme]`: a certificate that the server obtains by ACME.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +6,9 @@ use anyhow::{bail, ensure};
 use handfast_server::{Acme, AcmeChallenge};
 use serde::{Deserialize, Serialize};
 
-#[derive(Deserialize, Serialize)]
+#[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Section {
+pub(super) struct AcmeSection {
     domains: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     contact: Vec<String>,
@@ -18,7 +18,6 @@ pub(super) struct Section {
     agree_terms: bool,
     #[serde(default)]
     challenge: Challenge,
-    #[serde(skip_serializing_if = "Option::is_none")]
     root_certificate: Option<PathBuf>,
 }
 
@@ -35,23 +34,24 @@ fn lets_encrypt() -> String {
     "https://acme-v02.api.letsencrypt.org/directory".to_string()
 }
 
-/// How many names one certificate is for at most.
-const MOST: usize = 100;
+/// How many names one certificate may have.
+const MAX_DOMAINS: usize = 100;
 /// The folder of account and certificate, in the data folder.
 const FOLDER: &str = "acme";
 
-impl Section {
+impl AcmeSection {
     pub(super) fn settings(self, folder: &Path) -> anyhow::Result<Acme> {
         if !self.agree_terms {
             bail!(
-                "the authority at {} wants its terms to be agreed to: read them, and say agree-terms = true",
+                "the authority at {} wants its terms to be agreed to: read them, and say \
+                 agree-terms = true",
                 self.directory
             );
         }
         ensure!(!self.domains.is_empty(), "[web.acme] needs domains");
         ensure!(
-            self.domains.len() <= MOST,
-            "[web.acme] takes at most {MOST} domains"
+            self.domains.len() <= MAX_DOMAINS,
+            "[web.acme] takes at most {MAX_DOMAINS} domains"
         );
         for domain in &self.domains {
             ensure!(
@@ -84,7 +84,7 @@ impl Section {
     }
 }
 
-/// A full name: neither an address nor a pattern, which are not shown to lead here by a page.
+/// A full host name: HTTP and TLS challenges prove neither addresses nor wildcards.
 fn is_domain(text: &str) -> bool {
     let is_label = |label: &str| {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     fn read(lines: &str) -> anyhow::Result<Acme> {
-        toml::from_str::<Section>(lines)?.settings(Path::new("/data"))
+        toml::from_str::<AcmeSection>(lines)?.settings(Path::new("/data"))
     }
 
     #[test]

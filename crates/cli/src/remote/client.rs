@@ -26,6 +26,7 @@ use hyper::body::Bytes;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, IF_MATCH, TE};
 use hyper::http::uri::Authority;
 use hyper::{Request, Response, Uri};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value as Json};
 use zeroize::Zeroizing;
 
@@ -463,10 +464,10 @@ impl Client {
         } = &self.transport
             && opened.get().is_none()
         {
-            let registry = match makes {
-                Some(output) => data.open_or_make(*output, false),
-                None => data.open(),
-            };
+            let registry = data.config().and_then(|config| match makes {
+                Some(output) => data.open_or_make(&config, *output, false),
+                None => data.open(&config),
+            });
             let registry = registry.map_err(Problem::Local)?;
             opened.get_or_init(|| LocalApi::new(registry.into()));
         }
@@ -628,17 +629,12 @@ pub(crate) fn unreadable() -> Problem {
 
 /// A text as one segment of a path, or as a part of a query.
 pub(crate) fn encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.extend(['%']);
-            for digit in [byte >> 4, byte & 15] {
-                let digit = char::from_digit(digit.into(), 16).unwrap_or('0');
-                out.push(digit.to_ascii_uppercase());
-            }
-        }
-    }
-    out
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
+
+/// Everything but letters, digits and `- . _ ~`.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');

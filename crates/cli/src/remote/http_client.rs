@@ -6,25 +6,18 @@ use std::error::Error;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context as Waking, Poll};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
+use handfast_client::https::{HttpClient, TrustAnchors, exchange};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Body, Bytes, Frame};
-use hyper::client::conn::http1;
-use hyper::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue};
+use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::header::{HOST, HeaderName, HeaderValue};
 use hyper::{Request, Response, Uri};
-use hyper_util::rt::TokioIo;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::UnixStream;
 use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
 
 /// How long a server on the network may take to say something.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_mins(5);
@@ -93,33 +86,11 @@ impl Body for Reading {
 pub(crate) async fn send_to_server(
     server: &Uri,
     certificate: Option<&Path>,
-    mut request: Request<RequestBody>,
+    request: Request<RequestBody>,
 ) -> anyhow::Result<Response<Received>> {
-    let host = server.host().context("the URL names no host")?;
-    let is_secure = match server.scheme_str() {
-        Some("https") => true,
-        Some("http") => false,
-        _ => bail!("a URL is https://HOST[:PORT]"),
-    };
-    let port = server
-        .port_u16()
-        .unwrap_or(if is_secure { 443 } else { 80 });
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let stream = TcpStream::connect((bare, port)).await?;
-    let is_local = stream.peer_addr()?.ip().to_canonical().is_loopback();
-    let headers = request.headers_mut();
-    if headers.contains_key(AUTHORIZATION) && !is_secure && !is_local {
-        bail!("a token is sent over https alone");
-    }
-    let authority = server.authority().map_or(host, |said| said.as_str());
-    headers.insert(HOST, HeaderValue::from_str(authority)?);
-    if is_secure {
-        let name = ServerName::try_from(bare.to_string())?;
-        let stream = tls(certificate)?.connect(name, stream).await?;
-        over(stream, request).await
-    } else {
-        over(stream, request).await
-    }
+    let trusted = certificate.map_or(TrustAnchors::System, TrustAnchors::SystemAnd);
+    let response = HttpClient::new(trusted)?.send(server, request).await?;
+    Ok(response.map(received))
 }
 
 /// Sends a request to the socket of a data folder.
@@ -130,35 +101,11 @@ pub(crate) async fn send_to_socket(
     let stream = UnixStream::connect(socket).await?;
     let headers = request.headers_mut();
     headers.insert(HOST, HeaderValue::from_static("localhost"));
-    over(stream, request).await
+    Ok(exchange(stream, request).await?.map(received))
 }
 
-async fn over<S>(stream: S, request: Request<RequestBody>) -> anyhow::Result<Response<Received>>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    // What goes wrong with the connection is heard where the answer is read.
-    tokio::spawn(async move { drop(connection.await) });
-    let response = sender.send_request(request).await?;
-    Ok(response.map(|body| body.map_err(Into::into).boxed_unsync()))
-}
-
-fn tls(certificate: Option<&Path>) -> anyhow::Result<TlsConnector> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if let Some(file) = certificate {
-        let certificates = CertificateDer::pem_file_iter(file)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .with_context(|| format!("cannot use {}", file.display()))?;
-        roots.add_parsable_certificates(certificates);
-    }
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(TlsConnector::from(Arc::new(config)))
+fn received(body: Incoming) -> Received {
+    body.map_err(Into::into).boxed_unsync()
 }
 
 /// Takes the whole of an answer.
@@ -190,7 +137,7 @@ pub(crate) async fn each_line(
         {
             begun.extend_from_slice(piece);
             if begun.len() > MAX_ANSWER {
-                bail!("a line of the answer is too long");
+                anyhow::bail!("a line of the answer is too long");
             }
             if let Some(line) = begun.strip_suffix(b"\n") {
                 each(line);

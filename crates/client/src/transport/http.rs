@@ -1,9 +1,12 @@
 //! The handle protocol through HTTP (`handle-protocol.md` §1.6).
+//!
+//! No HTTP client is used: the protocol forbids chunks, and the length of a reply is that in its
+//! envelope, whatever the header says. So this library depends on no HTTP crate.
 
-use std::fmt::Write;
 use std::io;
 
 use handfast_wire::{Codec, Envelope};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -37,27 +40,21 @@ fn head(endpoint: &Endpoint, handle: &str, length: usize) -> String {
     // "For requests without a handle the handle is `/` (sent as `/%2F`)."
     let handle = if handle.is_empty() { "/" } else { handle };
     path.push('/');
-    for byte in handle.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            path.push(char::from(byte));
-        } else {
-            let _ = write!(path, "%{byte:02X}");
-        }
-    }
+    path.extend(utf8_percent_encode(handle, ESCAPED));
     format!(
         "POST {path} HTTP/1.1\r\nHost: {host}\r\nAccept: {MESSAGE}\r\nUser-Agent: handfast\r\n\
          Content-Type: {MESSAGE}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
     )
 }
 
-/// Reads up to the blank line, and then as many bytes as the envelope announces.
+/// Reads up to the blank line, and then as much as the envelope says.
 async fn receive(stream: &mut TcpStream) -> io::Result<Packed> {
     let mut bytes = Vec::new();
     let end = loop {
         if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             break at;
         }
-        if bytes.len() > MAX_HEAD_BYTES {
+        if bytes.len() > MAX_HEAD {
             return Err(wrong("the HTTP head is too long"));
         }
         if stream.read_buf(&mut bytes).await? == 0 {
@@ -113,7 +110,13 @@ fn wrong(problem: &str) -> io::Error {
 }
 
 const MESSAGE: &str = "application/x-hdl-message";
-const MAX_HEAD_BYTES: usize = 16_384;
+const MAX_HEAD: usize = 16_384;
+/// Everything but letters, digits and `- . _ ~`.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 #[cfg(test)]
 mod tests {

@@ -1,12 +1,12 @@
-//! Resolution by the mechanism of a namespace (`INFO-11`).
+//! Where the mechanism of a namespace leads (`INFO-11`).
 //!
-//! A proposal is tested with the function that resolution uses, so that a registered mechanism
-//! always works.
+//! What a proposal is tried with is what resolution uses: nothing is registered that could not lead anywhere.
 
-use std::fmt::Write;
+use percent_encoding::{AsciiSet, percent_decode_str, percent_encode};
 
 use super::entry::NamespaceEntry;
 use super::validate::is_web_address;
+use crate::name::mint::URL_COMPONENT;
 
 impl NamespaceEntry {
     /// Where an identifier leads, if there is a mechanism: `{id}` is the decoded identifier, percent-encoded
@@ -27,40 +27,13 @@ pub(super) fn filled(template: &str, identifier: &str) -> Option<String> {
     if !is_ended || before.contains(['{', '}']) || after.contains(['{', '}']) {
         return None;
     }
-    let mut url = before.to_string();
-    for byte in decoded(identifier) {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                url.push(char::from(byte));
-            }
-            other => {
-                // Writing to a string cannot fail.
-                let _ = write!(url, "%{other:02X}");
-            }
-        }
-    }
-    url.push_str(after);
+    let identifier: Vec<u8> = percent_decode_str(identifier).collect();
+    let url = format!("{before}{}{after}", percent_encode(&identifier, ESCAPED));
     is_web_address(&url).then_some(url)
 }
 
-/// The bytes that a text with triplets stands for.
-fn decoded(text: &str) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let triplet = behind.get(..2).filter(|_| *first == b'%');
-        let hex = triplet.and_then(|hex| str::from_utf8(hex).ok());
-        let hex = hex.filter(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
-        if let Some(byte) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            out.push(byte);
-            rest = behind.get(2..).unwrap_or_default();
-        } else {
-            out.push(*first);
-            rest = behind;
-        }
-    }
-    out
-}
+/// Everything but letters, digits, `- . _ ~` and `/`.
+const ESCAPED: &AsciiSet = &URL_COMPONENT.remove(b'/');
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! Generated identifiers, for testing rules.
 
-use std::fmt::Write;
+use percent_encoding::percent_encode_byte;
 
 use super::literals::literals;
 use handfast_api::NamespaceForm;
@@ -178,12 +178,8 @@ fn bare_or_triplet(c: char) -> String {
 
 fn triplets(c: char) -> String {
     let mut bytes = [0; 4];
-    let mut out = String::new();
-    for byte in c.encode_utf8(&mut bytes).bytes() {
-        // Writing to a string cannot fail.
-        let _ = write!(out, "%{byte:02X}");
-    }
-    out
+    let bytes = c.encode_utf8(&mut bytes).bytes();
+    bytes.map(percent_encode_byte).collect()
 }
 
 fn swap_case(token: &mut str) {

@@ -9,6 +9,9 @@
 //! for each slot of a table of fixed size. Networks that meet in a slot share its rate. To fill many slots one would
 //! have to be sent more than the rate of all networks together allows.
 
+// Not `governor`: its table has an entry for each key, and senders forge as many addresses as they
+// like. It adds 16 crates, where this takes one atomic operation and memory of a fixed size.
+
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,16 +1,16 @@
-//! Names and values, as forms send them.
+//! Names and values of queries and forms.
 
-use crate::http::resolver::query::decoded;
+use percent_encoding::percent_decode_str;
 
-/// The most pairs that are read: nobody has a form of so many.
-const MOST: usize = 64;
+/// How many pairs are read: no form of ours has so many.
+const MAX_PAIRS: usize = 64;
 
-/// The pairs of a query or of a form (`application/x-www-form-urlencoded`), in their order; `None` if they are no text,
-/// or too many.
+/// The pairs of a query or of a form (`application/x-www-form-urlencoded`), in their order; `None`
+/// if they are not UTF-8, or too many.
 pub(crate) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
     let mut all = Vec::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
-        if all.len() == MOST {
+        if all.len() == MAX_PAIRS {
             return None;
         }
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -20,7 +20,8 @@ pub(crate) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
 }
 
 fn plain(text: &str) -> Option<String> {
-    String::from_utf8(decoded(&text.replace('+', " "))).ok()
+    let text = text.replace('+', " ");
+    Some(percent_decode_str(&text).decode_utf8().ok()?.into_owned())
 }
 
 #[cfg(test)]

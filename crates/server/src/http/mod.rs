@@ -14,6 +14,7 @@ pub(crate) mod middleware;
 pub(crate) mod native_tunnel;
 mod oai;
 pub(crate) mod operator;
+pub(crate) mod percent;
 pub(crate) mod registry_pages;
 pub(crate) mod resolver;
 pub(crate) mod response;
@@ -226,7 +227,7 @@ impl Web {
     pub(crate) fn keep_certified(&self, tls: Tls) -> io::Result<()> {
         if let (Tls::Acme(settings), Some(current)) = (tls, &self.tls.current) {
             let native = Arc::clone(&self.native);
-            acme::Keeper::new(settings, Arc::clone(current), native)?.begin()?;
+            acme::CertificateRenewal::new(settings, Arc::clone(current), native)?.begin()?;
         }
         Ok(())
     }

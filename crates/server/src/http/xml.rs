@@ -1,5 +1,8 @@
 //! XML, written from front to back.
 
+// The writer of `quick-xml` escapes as much, but it leaves characters in that XML forbids, and its
+// events take as many lines as these functions: nothing would get shorter.
+
 /// A document that is being written. What is opened is closed at the end, if not before.
 pub(crate) struct Xml {
     out: String,

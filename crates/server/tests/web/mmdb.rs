@@ -1,6 +1,6 @@
 //! Makes files of countries in the format of `MaxMind` DB.
 
-/// A file with one country for each network of IPv4, made as the specification says, with records of 24, 28 or 32 bits.
+/// A file with one country for each network of IPv4, with records of 24, 28 or 32 bits.
 pub(crate) fn made(record: u32, networks: &[([u8; 4], u32, &str)]) -> Vec<u8> {
     // Each node has two records: 0 is nothing yet, odd numbers are leaves.
     let mut tree = vec![[0_u32; 2]];
@@ -40,17 +40,27 @@ pub(crate) fn made(record: u32, networks: &[([u8; 4], u32, &str)]) -> Vec<u8> {
     out.extend([0; 16]);
     out.extend(data);
     out.extend(b"\xAB\xCD\xEFMaxMind.com");
-    out.push(7 << 5 | 4);
+    out.push(7 << 5 | 9);
+    put_text(&mut out, "node_count");
+    out.push(6 << 5 | 4);
+    out.extend(nodes.to_be_bytes());
     for (name, number) in [
-        ("node_count", nodes),
-        ("record_size", record),
+        ("record_size", u8::try_from(record).unwrap()),
         ("ip_version", 6),
         ("binary_format_major_version", 2),
+        ("binary_format_minor_version", 0),
     ] {
         put_text(&mut out, name);
-        out.push(6 << 5 | 4);
-        out.extend(number.to_be_bytes());
+        out.extend([5 << 5 | 1, number]);
     }
+    put_text(&mut out, "build_epoch");
+    out.extend([0, 2]);
+    put_text(&mut out, "database_type");
+    put_text(&mut out, "Country");
+    put_text(&mut out, "description");
+    out.push(7 << 5);
+    put_text(&mut out, "languages");
+    out.extend([0, 4]);
     out
 }
 

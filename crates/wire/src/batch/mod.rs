@@ -21,7 +21,7 @@
 mod error;
 mod inline;
 mod lines;
-mod parse;
+pub(crate) mod parse;
 mod read;
 mod write;
 

@@ -61,8 +61,8 @@ fn data(kind: &str, text: &str) -> Result<BatchData, BatchReason> {
     }
 }
 
-/// Pairs of hexadecimal digits.
-fn hex(text: &str) -> Option<Vec<u8>> {
+/// Bytes from pairs of hexadecimal digits, of either case.
+pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let pairs = text.as_bytes().chunks(2);
     pairs

@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::site;
 use super::tree::{Tree, Wrong};
+use crate::batch::parse::hex;
 use crate::{Admin, AdminPermissions, Codec, PublicKey, Reference, Value, ValueList};
 
 /// The format and the form of data that has a structure, if the form says all of the data.
@@ -51,7 +52,7 @@ pub(super) fn read<'a>(format: &str, value: Tree<'a>) -> Result<Cow<'a, [u8]>, W
         let decoded = value.text().and_then(|text| BASE64.decode(&*text).ok());
         decoded.ok_or_else(|| wrong("base64 in the standard alphabet"))?
     } else if is("hex") {
-        let decoded = value.text().and_then(|text| hexadecimal(&text));
+        let decoded = value.text().and_then(|text| hex(&text));
         decoded.ok_or_else(|| wrong("an even number of hexadecimal digits"))?
     } else if is("admin") {
         admin(value)?
@@ -256,18 +257,6 @@ fn minimal(bytes: &[u8]) -> Vec<u8> {
     let needs_zero = bytes.first().is_none_or(|byte| *byte >= 0x80);
     let zero: &[u8] = if needs_zero { &[0] } else { &[] };
     [zero, bytes].concat()
-}
-
-/// Bytes from hexadecimal digits of either case.
-pub(super) fn hexadecimal(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    text.as_bytes()
-        .chunks(2)
-        .map(|pair| match pair {
-            [high, low] => u8::try_from(digit(*high)? * 16 + digit(*low)?).ok(),
-            _ => None,
-        })
-        .collect()
 }
 
 // Padding is written, but not asked for.

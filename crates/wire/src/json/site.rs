@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::data;
 use super::tree::{Tree, Wrong};
+use crate::batch::parse::hex;
 use crate::{Codec, Site, SiteInterface, SiteServer};
 
 pub(super) fn write(data: &[u8]) -> Option<Json> {
@@ -189,7 +190,7 @@ fn read_public_key(tree: Tree<'_>) -> Result<Vec<u8>, Wrong> {
     const OF: &str = "site.servers.publicKey";
     const KNOWN: &[&str; 2] = &["format", "value"];
     if let Tree::Text(text) = tree {
-        return data::hexadecimal(&text).ok_or(wrong(OF, "an object, or hexadecimal digits"));
+        return hex(&text).ok_or(wrong(OF, "an object, or hexadecimal digits"));
     }
     let [format, value] = tree.members(OF, KNOWN, is_spelling_of)?;
     let format = format

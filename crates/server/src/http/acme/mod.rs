@@ -1,8 +1,9 @@
-//! A certificate from an authority that gives them by itself: ACME (RFC 8555).
+//! Certificates from a certificate authority, obtained automatically by ACME (RFC 8555).
 //!
-//! The authority is shown that the names lead here, by what it finds at this very door ([`challenges`]). Until there is a
-//! certificate the self-signed one is used; one that was got is kept in the data folder, and renewed when a
-//! third of its life is left. Whatever goes wrong is logged, and tried again later and later.
+//! The authority checks that the domains lead to this server: it sends a request that only this
+//! server can answer ([`challenges`]). Until the first certificate has arrived, the server uses its
+//! self-signed one. Certificates are stored in the data folder, and renewed when a third of their
+//! lifetime is left. Errors are logged; the pause before the next try grows with each error.
 
 pub(crate) mod challenges;
 mod client;
@@ -16,100 +17,100 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use self::challenges::Challenges;
-use self::client::Client;
-use crate::http::acme::stored::{Kept, Shelf};
+use self::client::AcmeClient;
+use crate::http::acme::stored::{AcmeCertificate, AcmeFiles};
 use crate::http::connection::tls::Current;
 use crate::native::Native;
 
-/// What is asked for, and of whom.
+/// Which certificate the server requests, and from which authority.
 #[derive(Clone, Debug)]
 pub struct Acme {
-    /// The names that the certificate is for.
+    /// The domains of the certificate.
     pub domains: Vec<String>,
-    /// How the authority reaches whoever runs the server: `mailto:` URIs.
+    /// How the authority reaches the operator of the server: `mailto:` URIs.
     pub contact: Vec<String>,
-    /// Where the authority says what it can do.
+    /// The URL of the authority's ACME directory.
     pub directory: String,
-    /// How it is shown that names lead here.
+    /// How the authority checks that the domains lead here.
     pub challenge: AcmeChallenge,
-    /// Whom to trust for the directory, in PEM; without it, those whom the system trusts.
+    /// The authorities to trust for the directory, in PEM; by default, those of the system.
     pub root_certificate: Option<PathBuf>,
-    /// The folder in which account and certificate are kept.
+    /// The folder in which account and certificate are stored.
     pub folder: PathBuf,
 }
 
-/// How it is shown that a name leads here.
+/// How the authority checks that a domain leads here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AcmeChallenge {
-    /// A path over HTTP, which the authority asks for at port 80 (RFC 8555 §8.3).
+    /// The authority requests a path over HTTP, at port 80 (RFC 8555 §8.3).
     #[default]
     Http01,
-    /// A certificate of its own over TLS, which the authority asks for at port 443 (RFC 8737).
+    /// The authority requests a special certificate over TLS, at port 443 (RFC 8737).
     TlsAlpn01,
 }
 
 /// How long an order may take.
-const PATIENCE: Duration = Duration::from_mins(5);
-/// How long after a failure it is tried again, and how much longer after each further one.
+const ORDER_TIMEOUT: Duration = Duration::from_mins(5);
+/// The pause after the first failure, and by how much it grows with each further one.
 const FIRST_PAUSE: Duration = Duration::from_mins(1);
-const LONGER: u32 = 4;
-const LONGEST_PAUSE: Duration = Duration::from_hours(12);
-/// How often it is looked at whether a certificate is old: clocks are set, and machines sleep.
-const LOOK: Duration = Duration::from_hours(1);
+const PAUSE_FACTOR: u32 = 4;
+const MAX_PAUSE: Duration = Duration::from_hours(12);
+/// How often the age of the certificate is checked: clocks are set, and machines sleep.
+const CHECK_INTERVAL: Duration = Duration::from_hours(1);
 
-/// Keeps a certificate, for as long as the server runs.
-pub(crate) struct Keeper {
+/// Obtains and renews the certificate while the server runs.
+pub(crate) struct CertificateRenewal {
     settings: Acme,
-    shelf: Shelf,
+    files: AcmeFiles,
     current: Arc<Current>,
     /// Whose clock it is.
     native: Arc<Native>,
-    kept: Option<Kept>,
+    certificate: Option<AcmeCertificate>,
 }
 
-impl Keeper {
-    /// Takes what was kept into use.
+impl CertificateRenewal {
+    /// Uses the stored certificate, if there is one.
     pub(crate) fn new(
         settings: Acme,
         current: Arc<Current>,
         native: Arc<Native>,
     ) -> io::Result<Self> {
-        let shelf = Shelf::open(&settings)?;
-        let kept = match shelf.certificate() {
-            Ok(kept) => kept,
+        let files = AcmeFiles::open(&settings)?;
+        let certificate = match files.certificate() {
+            Ok(certificate) => certificate,
             Err(error) => {
-                tracing::warn!(%error, "the certificate that was kept cannot be used");
+                tracing::warn!(%error, "the stored certificate cannot be used");
                 None
             }
         };
-        if let Some(kept) = &kept {
-            current.set(Arc::clone(&kept.key));
+        if let Some(certificate) = &certificate {
+            current.set(Arc::clone(&certificate.key));
         }
         Ok(Self {
             settings,
-            shelf,
+            files,
             current,
             native,
-            kept,
+            certificate,
         })
     }
 
-    /// Gets and renews it, in a thread of its own.
+    /// Obtains and renews it, in a thread of its own.
     pub(crate) fn begin(self) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         let builder = std::thread::Builder::new().name("handfast-acme".into());
-        let run = move || runtime.block_on(self.keep());
+        let run = move || runtime.block_on(self.run());
         builder.spawn(run).map(|_| ())
     }
 
-    async fn keep(mut self) {
+    async fn run(mut self) {
         let mut failures = 0;
         loop {
             let left = self.left();
             if !left.is_zero() {
-                tokio::time::sleep(left.min(LOOK)).await;
+                tokio::time::sleep(left.min(CHECK_INTERVAL)).await;
                 continue;
             }
             match self.renew().await {
@@ -129,48 +130,52 @@ impl Keeper {
         }
     }
 
-    /// How long nothing is to be done.
+    /// How long it is until the next renewal.
     fn left(&self) -> Duration {
-        let fits = |kept: &&Kept| kept.is_for(&self.settings);
-        let due = self.kept.as_ref().filter(fits).map(Kept::due);
+        let fits = |certificate: &&AcmeCertificate| certificate.is_for(&self.settings);
+        let due = self
+            .certificate
+            .as_ref()
+            .filter(fits)
+            .map(AcmeCertificate::due);
         Duration::from_millis(due.unwrap_or(0).saturating_sub(self.native.now()))
     }
 
-    /// Longer after each failure, and not for all servers at the same moment.
+    /// The pause after a failure. It is random, so that servers do not all try at the same time.
     fn pause(&self, failures: u32) -> Duration {
-        let pause = FIRST_PAUSE.saturating_mul(LONGER.saturating_pow(failures));
+        let pause = FIRST_PAUSE.saturating_mul(PAUSE_FACTOR.saturating_pow(failures));
         let [chance] = self.native.world().random();
-        let pause = pause.min(LONGEST_PAUSE);
+        let pause = pause.min(MAX_PAUSE);
         pause + pause.mul_f32(f32::from(chance) / 1_024.0)
     }
 
     async fn renew(&mut self) -> Result<(), AcmeError> {
-        let client = Client::new(self.settings.root_certificate.as_deref())?;
+        let client = AcmeClient::new(self.settings.root_certificate.as_deref())?;
         let ordered = order::order(
             &self.settings,
             client,
-            &self.shelf,
+            &self.files,
             &self.current.challenges,
         );
-        let ordered = tokio::time::timeout(PATIENCE, ordered).await;
+        let ordered = tokio::time::timeout(ORDER_TIMEOUT, ordered).await;
         self.current.challenges.clear();
         let pem = ordered.map_err(|_| AcmeError::Slow)??;
-        let kept = Kept::read(&pem)?;
-        if !kept.is_for(&self.settings) {
+        let certificate = AcmeCertificate::read(&pem)?;
+        if !certificate.is_for(&self.settings) {
             return Err(AcmeError::Other("the certificate is for other names"));
         }
-        if kept.due() <= self.native.now() {
+        if certificate.due() <= self.native.now() {
             let text = "the certificate is old already: is the clock right?";
             return Err(AcmeError::Other(text));
         }
-        self.shelf.keep_certificate(&pem)?;
-        self.current.set(Arc::clone(&kept.key));
+        self.files.store_certificate(&pem)?;
+        self.current.set(Arc::clone(&certificate.key));
         tracing::info!(
             domains = self.settings.domains.join(" "),
-            until = kept.until(),
+            until = certificate.until(),
             "a certificate was got"
         );
-        self.kept = Some(kept);
+        self.certificate = Some(certificate);
         Ok(())
     }
 }

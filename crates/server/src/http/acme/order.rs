@@ -1,4 +1,4 @@
-//! An order: an account, the names, how they are shown to lead here, and the certificate.
+//! An order (RFC 8555 §7.4): account, domains, challenges, certificate.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,26 +12,26 @@ use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::sign::CertifiedKey;
 
-use super::client::Client;
+use super::client::AcmeClient;
 use super::{Acme, AcmeChallenge, AcmeError, Challenges};
-use crate::http::acme::stored::{Shelf, pem};
+use crate::http::acme::stored::AcmeFiles;
 
-/// How long an authority is waited for at each step.
-const STEP: RetryPolicy = RetryPolicy::new().timeout(Duration::from_mins(2));
+/// How long the authority may take for each step.
+const STEP_TIMEOUT: RetryPolicy = RetryPolicy::new().timeout(Duration::from_mins(2));
 
 /// A new certificate with its key, in PEM.
 pub(super) async fn order(
     settings: &Acme,
-    client: Client,
-    shelf: &Shelf,
+    client: AcmeClient,
+    files: &AcmeFiles,
     challenges: &Challenges,
 ) -> Result<String, AcmeError> {
-    let account = account(settings, client, shelf).await?;
+    let account = account(settings, client, files).await?;
     let names = settings.domains.iter().cloned().map(Identifier::Dns);
     let names: Vec<_> = names.collect();
     let mut order = account.new_order(&NewOrder::new(&names)).await?;
-    show(settings, &mut order, challenges).await?;
-    let status = order.poll_ready(&STEP).await?;
+    prepare_challenges(settings, &mut order, challenges).await?;
+    let status = order.poll_ready(&STEP_TIMEOUT).await?;
     if status != OrderStatus::Ready {
         return Err(denial(&account, order).await);
     }
@@ -39,32 +39,39 @@ pub(super) async fn order(
     let request = request(settings, &key);
     let request = request.map_err(|_| AcmeError::Other("no request could be made"))?;
     order.finalize_csr(&request).await?;
-    let chain = order.poll_certificate(&STEP).await?;
-    let key = pem("PRIVATE KEY", &key.serialize_der());
-    Ok(format!("{}\n{chain}\n{key}", settings.directory))
+    let chain = order.poll_certificate(&STEP_TIMEOUT).await?;
+    Ok(format!(
+        "{}\n{chain}\n{}",
+        settings.directory,
+        key.serialize_pem()
+    ))
 }
 
 /// The account that was made before, or a new one.
-async fn account(settings: &Acme, client: Client, shelf: &Shelf) -> Result<Account, AcmeError> {
+async fn account(
+    settings: &Acme,
+    client: AcmeClient,
+    files: &AcmeFiles,
+) -> Result<Account, AcmeError> {
     let builder = Account::builder_with_http(Box::new(client));
-    if let Some(credentials) = shelf.account()? {
+    if let Some(credentials) = files.account()? {
         return Ok(builder.from_credentials(credentials).await?);
     }
     let contact: Vec<&str> = settings.contact.iter().map(String::as_str).collect();
     let new = NewAccount {
         contact: &contact,
-        // Whoever set this up has said so.
+        // The operator has agreed to them in the configuration (`agree-terms`).
         terms_of_service_agreed: true,
         only_return_existing: false,
     };
     let directory = settings.directory.clone();
     let (account, credentials) = builder.create(&new, directory, None).await?;
-    shelf.keep_account(&credentials)?;
+    files.store_account(&credentials)?;
     Ok(account)
 }
 
-/// Puts there what the authority wants to find, and says that it is there.
-async fn show(
+/// Prepares the answers to the challenges, and tells the authority that they are ready.
+async fn prepare_challenges(
     settings: &Acme,
     order: &mut Order,
     challenges: &Challenges,
@@ -90,7 +97,7 @@ async fn show(
             }
             AcmeChallenge::TlsAlpn01 => {
                 let name = challenge.identifier().to_string();
-                challenges.add_certificate(&name, shown(&name, &text)?);
+                challenges.add_certificate(&name, challenge_certificate(&name, &text)?);
             }
         }
         challenge.set_ready().await?;
@@ -99,7 +106,10 @@ async fn show(
 }
 
 /// "A self-signed certificate with the domain name and an acmeIdentifier extension" (RFC 8737 §3).
-fn shown(name: &str, text: &KeyAuthorization) -> Result<Arc<CertifiedKey>, AcmeError> {
+fn challenge_certificate(
+    name: &str,
+    text: &KeyAuthorization,
+) -> Result<Arc<CertifiedKey>, AcmeError> {
     let failed = AcmeError::Other("no certificate could be made for a challenge");
     let made = || {
         let key = KeyPair::generate().ok()?;
@@ -109,7 +119,7 @@ fn shown(name: &str, text: &KeyAuthorization) -> Result<Arc<CertifiedKey>, AcmeE
         let certificate = params.self_signed(&key).ok()?;
         let key = PrivatePkcs8KeyDer::from(key.serialize_der());
         let chain = vec![certificate.der().clone()];
-        // The extension is critical, and nobody but an authority knows it: the pair cannot be checked here.
+        // The extension is critical, and only authorities know it: the pair cannot be checked here.
         let key = aws_lc_rs::sign::any_supported_type(&key.into()).ok()?;
         Some(CertifiedKey::new(chain, key))
     };
@@ -122,10 +132,10 @@ fn request(settings: &Acme, key: &KeyPair) -> Result<Vec<u8>, rcgen::Error> {
     Ok(params.serialize_request(key)?.der().to_vec())
 }
 
-/// Which name the authority does not believe, and why.
+/// Which domain the authority has rejected, and why.
 async fn denial(account: &Account, order: Order) -> AcmeError {
     let (url, _) = order.into_parts();
-    // What is known of the order is older than what the authority has found.
+    // The order at hand is older than the result of the challenges.
     let Ok(mut order) = account.order(url).await else {
         return AcmeError::Other("the authority does not believe that the names lead here");
     };

@@ -1,7 +1,7 @@
 //! Account and certificate in the data folder, readable by their owner alone.
 //!
-//! The certificate stands with its key in one file, so that they are always of each other, behind a line that says whose
-//! it is: "explanatory text" (RFC 7468 §5.2) that readers of PEM pass over.
+//! Certificate and key are in one file, so that they always belong together. Its first line is the
+//! directory of the authority: "explanatory text" (RFC 7468 §5.2) that readers of PEM skip.
 
 use std::fs;
 use std::io;
@@ -9,8 +9,6 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use instant_acme::AccountCredentials;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
@@ -23,24 +21,24 @@ use crate::http::acme::Acme;
 use crate::setup::key_files::{keep, read};
 
 /// The folder of account and certificate.
-pub(crate) struct Shelf {
+pub(crate) struct AcmeFiles {
     folder: PathBuf,
     directory: String,
 }
 
 #[derive(Serialize)]
-struct NewFile<'a> {
+struct NewAccountFile<'a> {
     directory: &'a str,
     account: &'a AccountCredentials,
 }
 
 #[derive(Deserialize)]
-struct File {
+struct AccountFile {
     directory: String,
     account: AccountCredentials,
 }
 
-impl Shelf {
+impl AcmeFiles {
     pub(crate) fn open(settings: &Acme) -> io::Result<Self> {
         let folder = settings.folder.clone();
         fs::DirBuilder::new()
@@ -63,14 +61,14 @@ impl Shelf {
         let Some(bytes) = read(&path).map_err(io::Error::other)? else {
             return Ok(None);
         };
-        let file: File = serde_json::from_slice(&bytes)
-            // What is in it is secret: not a word of it is repeated.
+        let file: AccountFile = serde_json::from_slice(&bytes)
+            // The file is secret: the error must not quote it.
             .map_err(|_| io::Error::other(format!("{} cannot be read", path.display())))?;
         Ok((file.directory == self.directory).then_some(file.account))
     }
 
-    pub(crate) fn keep_account(&self, account: &AccountCredentials) -> io::Result<()> {
-        let file = NewFile {
+    pub(crate) fn store_account(&self, account: &AccountCredentials) -> io::Result<()> {
+        let file = NewAccountFile {
             directory: &self.directory,
             account,
         };
@@ -78,19 +76,19 @@ impl Shelf {
         keep(&self.folder.join(ACCOUNT), &bytes, 0o600).map_err(io::Error::other)
     }
 
-    /// The certificate that was got last, if there is one.
-    pub(crate) fn certificate(&self) -> io::Result<Option<Kept>> {
+    /// The stored certificate, if there is one.
+    pub(crate) fn certificate(&self) -> io::Result<Option<AcmeCertificate>> {
         let path = self.folder.join(CERTIFICATE);
         let Some(bytes) = read(&path).map_err(io::Error::other)? else {
             return Ok(None);
         };
         let named = |error| io::Error::other(format!("{}: {error}", path.display()));
-        Kept::read(&String::from_utf8_lossy(&bytes))
+        AcmeCertificate::read(&String::from_utf8_lossy(&bytes))
             .map(Some)
             .map_err(named)
     }
 
-    pub(crate) fn keep_certificate(&self, pem: &str) -> io::Result<()> {
+    pub(crate) fn store_certificate(&self, pem: &str) -> io::Result<()> {
         keep(&self.folder.join(CERTIFICATE), pem.as_bytes(), 0o600).map_err(io::Error::other)
     }
 }
@@ -98,18 +96,18 @@ impl Shelf {
 const ACCOUNT: &str = "account.json";
 const CERTIFICATE: &str = "certificate.pem";
 
-/// A certificate that was got.
-pub(crate) struct Kept {
+/// A certificate from an authority.
+pub(crate) struct AcmeCertificate {
     pub(crate) key: Arc<CertifiedKey>,
     directory: String,
     domains: Vec<String>,
-    /// From when until when it is good, in seconds since 1970.
+    /// From when until when it is valid, in seconds since 1970.
     from: i64,
     until: i64,
 }
 
-impl Kept {
-    /// The authority's directory, certificates with the server's first, and the key.
+impl AcmeCertificate {
+    /// Reads the authority's directory, the chain of certificates, and the key.
     pub(crate) fn read(pem: &str) -> io::Result<Self> {
         let bad = |what: &str| io::Error::other(format!("there is no {what} in it"));
         let chain: Vec<_> = CertificateDer::pem_slice_iter(pem.as_bytes())
@@ -137,37 +135,23 @@ impl Kept {
         })
     }
 
-    /// Whether it is what is asked for now.
+    /// Whether it fits the configuration.
     pub(crate) fn is_for(&self, settings: &Acme) -> bool {
         let mut wanted = settings.domains.iter();
         self.directory == settings.directory
             && wanted.all(|name| self.domains.contains(&name.to_ascii_lowercase()))
     }
 
-    /// When a third of its life is left, in milliseconds since 1970.
+    /// When a third of its lifetime is left, in milliseconds since 1970.
     pub(crate) fn due(&self) -> u64 {
         let life = self.until.saturating_sub(self.from).max(0);
         let due = self.until.saturating_sub(life / 3);
         u64::try_from(due).unwrap_or(0).saturating_mul(1_000)
     }
 
-    /// Until when it is good, for people.
+    /// Until when it is valid, for people.
     pub(crate) fn until(&self) -> String {
         let until = u64::try_from(self.until).unwrap_or(0);
         handfast_registry::rfc3339(until.saturating_mul(1_000))
     }
-}
-
-/// A block of PEM.
-pub(crate) fn pem(label: &str, der: &[u8]) -> String {
-    let text = STANDARD.encode(der);
-    let mut lines = Vec::new();
-    let mut rest = text.as_str();
-    while !rest.is_empty() {
-        let (line, more) = rest.split_at(rest.len().min(64));
-        lines.push(line);
-        rest = more;
-    }
-    let lines = lines.join("\n");
-    format!("-----BEGIN {label}-----\n{lines}\n-----END {label}-----\n")
 }

@@ -1,6 +1,5 @@
 //! A request as a handler sees it, and what it answers.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use handfast_api::limits;
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Api;
 use super::problem::Problem;
+use crate::http::percent::{SEGMENT, encode};
 use crate::http::response::{Body, reply};
 
 /// A request, with everything but its body as a stream.
@@ -195,7 +195,7 @@ impl Answer {
     /// Something is new, at a place below `/api/v1`.
     pub(super) fn created(mut self, collection: &str, id: &str) -> Self {
         self.status = StatusCode::CREATED;
-        let place = format!("/api/v1/{collection}/{}", encode(id));
+        let place = format!("/api/v1/{collection}/{}", encode(id, SEGMENT));
         if let Ok(place) = HeaderValue::from_str(&place) {
             self.headers.push((LOCATION, place));
         }
@@ -229,57 +229,5 @@ impl Answer {
             response.headers_mut().insert(name, value);
         }
         response
-    }
-}
-
-/// A text as one segment of a path.
-pub(super) fn encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => {
-                out.push(char::from(byte));
-            }
-            other => {
-                // A string takes everything.
-                let _ = write!(out, "%{other:02X}");
-            }
-        }
-    }
-    out
-}
-
-/// A segment of a path, or a part of a query, as it was meant; `None` if it is not UTF-8.
-pub(super) fn decode(text: &str, is_query: bool) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'%' => {
-                let (high, low) = (rest.next()?, rest.next()?);
-                let digit = |byte: u8| char::from(byte).to_digit(16);
-                let value = digit(high)? * 16 + digit(low)?;
-                bytes.push(u8::try_from(value).ok()?);
-            }
-            b'+' if is_query => bytes.push(b' '),
-            plain => bytes.push(plain),
-        }
-    }
-    String::from_utf8(bytes).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_stand_in_paths_as_one_segment() {
-        let id = "20.1000/ä b+c%?#";
-        assert_eq!(decode(&encode(id), false).as_deref(), Some(id));
-        assert!(!encode(id).contains('/'));
-        assert_eq!(decode("a+b", true).as_deref(), Some("a b"));
-        for bad in ["%", "%2", "%zz", "%FF", "%+1"] {
-            assert_eq!(decode(bad, false), None, "{bad}");
-        }
     }
 }

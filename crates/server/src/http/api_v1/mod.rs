@@ -44,7 +44,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::oneshot;
 
 use self::background::Background;
-use self::call::{Answer, Call, decode};
+use self::call::{Answer, Call};
 use self::idempotency::{Answered, Begun, First, Key};
 use self::problem::Problem;
 use self::routes::{Found, Group, Handler, RequestBody, Route};
@@ -55,6 +55,7 @@ use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
 use crate::http::connection::request_body::{BodyError, Incoming, late_body};
+use crate::http::percent::decode_form;
 use crate::http::response::{Body, plain};
 use crate::http::{Caller, Web};
 
@@ -385,7 +386,7 @@ fn read_query(
     let text = parts.uri.query().unwrap_or_default();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let (Some(name), Some(value)) = (decode(name, true), decode(value, true)) else {
+        let (Some(name), Some(value)) = (decode_form(name), decode_form(value)) else {
             return Err(Problem::usage("the query is not percent-encoded UTF-8"));
         };
         let is_of_route = route.query.iter().any(|parameter| parameter.name == name);

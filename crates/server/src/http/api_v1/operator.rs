@@ -21,13 +21,14 @@ use serde_json::{Value as Json, json};
 use tokio::runtime::Handle;
 
 use super::bulk::{self, Sending};
-use super::call::{Answer, Call, decode};
+use super::call::{Answer, Call};
 use super::jobs::{self, Wanted};
 use super::problem::Problem;
 use super::routes::{Group, RequestBody, ResponseBody};
 use super::table::{DRY_RUN, GROUPS, post};
 use super::{Api, ApiSettings, LineStream, check_type, convert, find_route, read_query, run};
 use crate::http::PATIENCE;
+use crate::http::percent::decode;
 use crate::http::response::Body;
 
 /// The header that says, percent-encoded, as whom the local operator acts. Over the network it
@@ -130,7 +131,7 @@ fn acting_as(headers: &HeaderMap) -> Result<Principal, Problem> {
     let Some(header) = headers.get(AS_HEADER) else {
         return Ok(Principal::Operator);
     };
-    let text = header.to_str().ok().and_then(|text| decode(text, false));
+    let text = header.to_str().ok().and_then(decode);
     let who = text.and_then(|text| Principal::parse(&text).ok());
     who.ok_or_else(|| Problem::usage("`Handfast-As` names an account, or INDEX:HANDLE"))
 }

@@ -3,6 +3,7 @@
 //! All routes are in one table ([`table`](super::table)). The server finds the route of a request in it, and the
 //! `OpenAPI` document is made from it, so that both always agree.
 
+use crate::http::percent::decode;
 use hyper::Method;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
@@ -212,9 +213,7 @@ pub(super) fn find(groups: &'static [Group], method: &Method, path: &str) -> Fou
             methods.push(route.method);
             continue;
         }
-        let decoded = given
-            .into_iter()
-            .map(|text| super::call::decode(text, false));
+        let decoded = given.into_iter().map(decode);
         return match decoded.collect::<Option<Vec<_>>>() {
             Some(path) => Found::Route(route, path),
             None => Found::Unreadable,

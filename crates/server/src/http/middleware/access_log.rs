@@ -3,6 +3,9 @@
 //! Lines are written by a thread of their own. What comes too fast for it is counted and left out: whoever asks does
 //! not wait for a disk.
 
+// Not `tracing-appender`: lines of the log have two fixed forms, and would pass through the
+// formatting and the levels of `tracing`. Its lossy writer is the thread below.
+
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};

@@ -8,6 +8,9 @@
 //! A tag of what was made smaller has the coding in it, `"7-gzip"`, because it names other octets than `"7"` does.
 //! Where it comes back, it is read as the one without.
 
+// Not `tower-http`: it needs its service types around everything, compresses by type alone, and
+// knows neither the rule against BREACH nor tags with the coding.
+
 use std::io::Write;
 
 use http_body_util::{BodyExt, Either, Full};

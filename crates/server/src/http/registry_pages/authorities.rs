@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use super::page::{contact, escape, fresh_page, html, paragraphs};
 use super::{Asking, Form};
 use crate::http::api_v1::convert;
-use crate::http::resolver::target::encoded;
+use crate::http::percent::{COMPONENT, SEGMENT, encode};
 use crate::http::response::Body;
 
 /// How many authorities a page has.
@@ -72,7 +72,7 @@ impl Asking<'_> {
         for (name, value) in kept.chain([("after", after)]) {
             url.push(mark);
             mark = '&';
-            url.extend([name, "=", &encoded(value, b"-._~")]);
+            url.extend([name, "=", &encode(value, COMPONENT)]);
         }
         url
     }
@@ -147,7 +147,7 @@ fn branch(
 
 fn leaf(out: &mut String, authority: &Authority, rules: &dyn Rules) {
     let path = authority.path.to_string();
-    let (query, shown) = (encoded(&path, b"-._~:"), escape(&path));
+    let (query, shown) = (encode(&path, SEGMENT), escape(&path));
     let title = escape(&authority.title);
     // A string takes everything.
     let _ = write!(

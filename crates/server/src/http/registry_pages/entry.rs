@@ -14,7 +14,7 @@ use super::page::{contact, escape, fresh_page, html, link, paragraphs, row};
 use super::trial::Trial;
 use super::{Asking, Form, XML, reg};
 use crate::http::api_v1::convert;
-use crate::http::resolver::target::encoded;
+use crate::http::percent::{URI_IN_QUERY, encode};
 use crate::http::response::Body;
 
 /// The most versions that a page shows; all of them are in the API.
@@ -330,7 +330,7 @@ fn examples(out: &mut String, entry: &NamespaceEntry) {
     );
     let name = escape(entry.name());
     for sample in &entry.form.examples {
-        let query = encoded(&sample.input, b"-._~:/");
+        let query = encode(&sample.input, URI_IN_QUERY);
         let _ = writeln!(
             out,
             "<tr><td>{}<td><a href=\"/registry/info/{name}?id={query}#try\">{}</a><td><code>{}</code></tr>",

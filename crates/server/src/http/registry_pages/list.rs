@@ -6,8 +6,8 @@ use hyper::{Response, StatusCode};
 use super::page::{escape, fresh_page, html};
 use super::{Asking, Form};
 use crate::http::api_v1::convert;
+use crate::http::percent::{COMPONENT, encode};
 use crate::http::resolver::page::Failure;
-use crate::http::resolver::target::encoded;
 use crate::http::response::Body;
 
 /// How many entries a page has.
@@ -83,7 +83,7 @@ impl Asking<'_> {
         for (name, value) in kept.chain([("after", after)]) {
             url.push(mark);
             mark = '&';
-            url.extend([name, "=", &encoded(value, b"-._~")]);
+            url.extend([name, "=", &encode(value, COMPONENT)]);
         }
         url
     }

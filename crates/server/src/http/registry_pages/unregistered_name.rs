@@ -3,6 +3,7 @@
 //! Where the live entry names a mechanism, that is offered. Everything else is an identifier that nothing is claimed of but what
 //! it is: the answer is still 404, as what was asked for – the thing, or where it is – is not to be had here.
 
+use percent_encoding::percent_decode_str;
 use std::sync::Arc;
 
 use handfast_id::InfoUri;
@@ -13,7 +14,6 @@ use serde_json::{Map, Value as Json};
 
 use crate::http::registry_pages::page;
 use crate::http::resolver::page::{Failure, JSON, escape, fresh};
-use crate::http::resolver::query::decoded;
 use crate::http::resolver::redirect;
 use crate::http::response::Body;
 
@@ -71,7 +71,8 @@ impl Unkept {
     /// lead to another page than it says.
     pub(crate) fn has_dot_segment(&self) -> bool {
         let is_dots = |segment: &[u8]| segment == b"." || segment == b"..";
-        decoded(&self.identifier).split(|b| *b == b'/').any(is_dots)
+        let decoded: Vec<u8> = percent_decode_str(&self.identifier).collect();
+        decoded.split(|b| *b == b'/').any(is_dots)
     }
 
     /// To where the mechanism leads, with a link to its security considerations.

@@ -121,8 +121,9 @@ pub(crate) fn find<T>(
         if registered.is_some_and(|text| !text.eq_ignore_ascii_case(handle)) {
             return None;
         }
+        let location = escaped(&url.data);
         let found = Found {
-            location: &escaped(&url.data),
+            location: location.as_bytes(),
             seconds: lifetime(std::iter::once(&url), now),
             start: path.len() - handle.len(),
             registered,

@@ -3,9 +3,10 @@
 use hyper::header::{HeaderMap, HeaderValue, LINK};
 use serde_json::{Map, Value as Json, json};
 
+use crate::http::percent::{COMPONENT, encode};
 use crate::http::resolver::locations::{Location, links};
 use crate::http::resolver::name_lookup::Name;
-use crate::http::resolver::target::{encoded, escaped_text};
+use crate::http::resolver::target::escaped_text;
 
 /// The media type of a set of links.
 pub(crate) const LINKSET: &str = "application/linkset+json";
@@ -87,7 +88,7 @@ fn written(link: &Location, anchor: Option<&str>) -> String {
                 .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
                 .collect();
             // RFC 8187.
-            let value = encoded(value, b"-._~");
+            let value = encode(value, COMPONENT);
             text.extend(["; title*=UTF-8'", &language, "'", &value]);
         }
     }

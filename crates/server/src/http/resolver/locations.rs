@@ -4,8 +4,9 @@ use handfast_wire::Value;
 use handfast_wire::namespace::has_few_attributes;
 use roxmltree::{Document, Node, ParsingOptions};
 
+use crate::http::percent::{COMPONENT, encode};
 use crate::http::resolver::name_lookup::{Name, is_special_url, is_url};
-use crate::http::resolver::target::{encoded, path_of};
+use crate::http::resolver::target::path_of;
 
 /// All that a name may lead to.
 #[derive(Debug, Default)]
@@ -253,7 +254,7 @@ fn locations(root: Node<'_, '_>, handle: &str) -> Vec<Location> {
 pub(crate) fn expanded(template: &str, handle: &str) -> String {
     template
         .replace("{hdl:path}", &path_of(handle))
-        .replace("{hdl}", &encoded(handle, b"-._~"))
+        .replace("{hdl}", &encode(handle, COMPONENT))
 }
 
 #[cfg(test)]

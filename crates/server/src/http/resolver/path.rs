@@ -1,10 +1,10 @@
 //! From the path of a request to a name (`http-interfaces.md` B.1, `URI-9`, `URI-10`, `URN-4`).
 
+use crate::http::percent::has_whole_triplets;
+use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 
 use handfast_registry::with_slash;
-
-use crate::http::resolver::query::decoded;
 
 /// A name as it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,16 +201,11 @@ fn with_colons(path: &str) -> Option<String> {
 
 /// Decodes triplets once; `+` stays.
 fn text_of(written: &str) -> Result<String, BadPath> {
-    let mut parts = written.split('%');
-    parts.next();
-    let is_triplet = |part: &str| {
-        part.get(..2)
-            .is_some_and(|pair| pair.bytes().all(|byte| byte.is_ascii_hexdigit()))
-    };
-    if !parts.all(is_triplet) {
+    if !has_whole_triplets(written) {
         return Err(BadPath::Triplet);
     }
-    String::from_utf8(decoded(written)).map_err(|_| BadPath::Utf8)
+    let text = percent_decode_str(written).decode_utf8();
+    text.map(Cow::into_owned).map_err(|_| BadPath::Utf8)
 }
 
 /// What follows a scheme, in any case.

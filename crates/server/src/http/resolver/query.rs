@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use handfast_wire::Value;
 use handfast_wire::body::ResolutionRequest;
+use percent_encoding::percent_decode_str;
 
 /// What is asked for, beside the name.
 #[derive(Clone, Debug, Default)]
@@ -44,8 +45,9 @@ impl Wishes {
             let end = rest.find(['&', ';']).unwrap_or(rest.len());
             let (pair, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let text = || String::from_utf8_lossy(&decoded(value)).into_owned();
-            match &*String::from_utf8_lossy(&decoded(key)) {
+            let decoded = |text| percent_decode_str(text).decode_utf8_lossy();
+            let text = || decoded(value).into_owned();
+            match &*decoded(key) {
                 // The only copy there is answers always, and unsigned.
                 "" | "auth" | "cert" => {}
                 "ip" => wishes.address = text().trim().parse().ok(),
@@ -57,7 +59,7 @@ impl Wishes {
                     Ok(index) => wishes.indexes.push(index),
                     Err(_) => is_number = false,
                 },
-                "urlappend" => wishes.append.extend(decoded(value)),
+                "urlappend" => wishes.append.extend(percent_decode_str(value)),
                 "locatt" => {
                     let text = text();
                     wishes.attributes.push(match text.split_once(':') {
@@ -70,8 +72,9 @@ impl Wishes {
                 key => {
                     // In the form of the front page they are the name, behind a name they are anybody's.
                     if matches!(key, "hdl" | "id") {
-                        let typed = decoded(&value.replace('+', " "));
-                        wishes.name = Some(String::from_utf8_lossy(&typed).into_owned());
+                        let typed = value.replace('+', " ");
+                        let typed = percent_decode_str(&typed).decode_utf8_lossy();
+                        wishes.name = Some(typed.into_owned());
                     }
                     if !wishes.rest.is_empty() {
                         wishes.rest.push_str(separator);
@@ -131,34 +134,6 @@ pub(crate) enum Action {
     Show,
 }
 
-/// Decodes triplets once; what begins none stays as it is.
-pub(crate) fn decoded(text: &str) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [byte, tail @ ..] = rest {
-        match (byte, tail) {
-            (b'%', [high, low, after @ ..])
-                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
-            {
-                out.push(digit(*high) << 4 | digit(*low));
-                rest = after;
-            }
-            _ => {
-                out.push(*byte);
-                rest = tail;
-            }
-        }
-    }
-    out
-}
-
-fn digit(byte: u8) -> u8 {
-    match byte {
-        b'0'..=b'9' => byte - b'0',
-        _ => (byte | 0x20).wrapping_sub(b'a').wrapping_add(10),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,10 +181,5 @@ mod tests {
         ] {
             assert_eq!(Wishes::read(query).name.as_deref(), Some(typed), "{query}");
         }
-    }
-
-    #[test]
-    fn triplets_are_decoded_once() {
-        assert_eq!(decoded("%2541%c3%BC%zz%4"), "%41ü%zz%4".as_bytes());
     }
 }

@@ -2,6 +2,7 @@
 
 use handfast_id::{CordraId, HandleProfile, Identifier, Rules, recognise};
 
+use crate::http::percent::has_whole_triplets;
 use crate::http::resolver::target::{with_fragment, with_query};
 
 /// The CORDRA identifier that something is, with its query and fragment: only under a `cordra` authority (`CID-12`).
@@ -49,10 +50,7 @@ pub(crate) fn handed_on(url: &[u8], asked: &str, rules: &dyn Rules) -> Vec<u8> {
 /// Whether a text can be the query of a URI once the characters that browsers send bare, such as `{`, are escaped: each `%`
 /// begins a triplet, and none is `%00` (`X-8`).
 pub(crate) fn is_query(query: &str) -> bool {
-    query.split('%').skip(1).all(|part| {
-        let pair = part.get(..2);
-        pair.is_some_and(|pair| pair != "00" && pair.bytes().all(|byte| byte.is_ascii_hexdigit()))
-    })
+    has_whole_triplets(query) && !query.contains("%00")
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Where a redirect leads to, and for how long.
 
+use crate::http::percent::{HANDLE_IN_PATH, NOT_IN_URIS, encode};
+use percent_encoding::percent_encode;
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -59,21 +61,12 @@ pub(crate) fn with_fragment(url: &[u8], fragment: &[u8]) -> Vec<u8> {
 }
 
 /// A URL that can stand in a header: octets that no URI has are escaped, and `%` is left as it is.
-pub(crate) fn escaped(url: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn escaped(url: &[u8]) -> Cow<'_, str> {
     let url = url.trim_ascii();
-    if url.iter().all(|byte| is_of_uris(*byte)) {
-        return Cow::Borrowed(url);
+    match with_ascii_host(url) {
+        Cow::Borrowed(url) => percent_encode(url, NOT_IN_URIS).into(),
+        Cow::Owned(url) => percent_encode(&url, NOT_IN_URIS).to_string().into(),
     }
-    let url = &with_ascii_host(url);
-    let mut out = Vec::with_capacity(url.len() + 16);
-    for byte in url.iter() {
-        if is_of_uris(*byte) {
-            out.push(*byte);
-        } else {
-            put_triplet(&mut out, *byte);
-        }
-    }
-    Cow::Owned(out)
 }
 
 /// "An internationalised host becomes punycode."
@@ -101,43 +94,17 @@ fn with_ascii_host(url: &[u8]) -> Cow<'_, [u8]> {
 
 /// The same, as text.
 pub(crate) fn escaped_text(url: &[u8]) -> String {
-    String::from_utf8(escaped(url).into_owned()).unwrap_or_default()
+    escaped(url).into_owned()
 }
 
 /// The same, as a header.
 pub(crate) fn header(url: &[u8]) -> Option<HeaderValue> {
-    HeaderValue::from_bytes(&escaped(url)).ok()
+    HeaderValue::from_str(&escaped(url)).ok()
 }
 
-/// The path of a handle at this resolver: "it leaves letters, digits and `- . _ ~ : @ / ! $ ( ) * , ; =` alone and
-/// escapes the rest".
+/// The path of a handle at this resolver.
 pub(crate) fn path_of(handle: &str) -> String {
-    encoded(handle, b"-._~:@/!$()*,;=")
-}
-
-/// A text as part of a URL: letters, digits and what is named stay, everything else is escaped.
-pub(crate) fn encoded(text: &str, stays: &[u8]) -> String {
-    let mut out = Vec::with_capacity(text.len() + 16);
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || stays.contains(&byte) {
-            out.push(byte);
-        } else {
-            put_triplet(&mut out, byte);
-        }
-    }
-    String::from_utf8(out).unwrap_or_default()
-}
-
-fn put_triplet(out: &mut Vec<u8>, byte: u8) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    let digit = |half: u8| DIGITS.get(usize::from(half)).copied().unwrap_or_default();
-    out.extend([b'%', digit(byte >> 4), digit(byte & 0xF)]);
-}
-
-/// RFC 3986 §2: unreserved and reserved characters, and `%`.
-fn is_of_uris(byte: u8) -> bool {
-    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'?'..=b'@' | b'&'..=b';' | b'#'..=b'%' | b'!' | b'=')
-        || matches!(byte, b'[' | b']' | b'_' | b'~')
+    encode(handle, HANDLE_IN_PATH)
 }
 
 /// For how many seconds an answer made of values is good: the smallest of their TTLs.
@@ -176,18 +143,6 @@ const LAST_SECOND: u64 = 253_402_300_799;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn uris_are_made_of_these_characters() {
-        for byte in 0..=u8::MAX {
-            let is_named = b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
-            assert_eq!(
-                is_of_uris(byte),
-                byte.is_ascii_alphanumeric() || is_named,
-                "{byte}"
-            );
-        }
-    }
 
     #[test]
     fn browsers_are_sent_to_the_web_only() {

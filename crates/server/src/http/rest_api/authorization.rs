@@ -1,6 +1,7 @@
 //! What clients say of themselves: the header `Authorization`, and the same in the JSON of sessions
 //! (`http-interfaces.md` A.13).
 
+use crate::http::percent::decode;
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -9,8 +10,6 @@ use handfast_wire::crypto::SecretAlgorithm;
 use handfast_wire::{DigestAlgorithm, Reference, put_bytes};
 use serde_json::Value as Json;
 use zeroize::Zeroizing;
-
-use super::parameters::decode;
 
 /// What the header holds.
 pub(crate) enum Authorization {

@@ -6,6 +6,7 @@ use handfast_wire::ResponseCode;
 use handfast_wire::body::ResolutionRequest;
 use serde_json::Value as Json;
 
+use crate::http::percent::decode_form;
 use crate::native::response::Fault;
 
 /// Names and what they are set to, in the order they came.
@@ -18,8 +19,7 @@ impl Parameters {
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
         let read = |pair: &str| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let decoded = |text: &str| decode(&text.replace('+', " "));
-            Some((decoded(name)?, decoded(value)?))
+            Some((decode_form(name)?, decode_form(value)?))
         };
         let all = pairs.map(|pair| read(pair).ok_or_else(|| wrong("a parameter is not UTF-8")));
         Ok(Self(all.collect::<Result<_, _>>()?))
@@ -131,44 +131,9 @@ pub(crate) fn wrong(text: impl Into<String>) -> Fault {
     Fault::new(ResponseCode::ProtocolError, text)
 }
 
-/// The text that percent-encoding stands for. `None` if an escape is incomplete, or it is not UTF-8.
-pub(crate) fn decode(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return Some(text.to_string());
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || char::from(rest.next()?).to_digit(16);
-        let (high, low) = (digit()?, digit()?);
-        bytes.push(u8::try_from(high << 4 | low).ok()?);
-    }
-    String::from_utf8(bytes).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn escapes_are_decoded_once() {
-        for (text, decoded) in [
-            ("a%2Fb", Some("a/b")),
-            ("a%252Fb", Some("a%2Fb")),
-            ("a+b", Some("a+b")),
-            ("%C3%BCml", Some("üml")),
-            ("%", None),
-            ("%2", None),
-            ("%2x", None),
-            ("%FF", None),
-        ] {
-            assert_eq!(decode(text).as_deref(), decoded, "{text}");
-        }
-    }
 
     #[test]
     fn truth_has_two_readings() {

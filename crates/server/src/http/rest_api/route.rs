@@ -5,10 +5,11 @@ use hyper::header::{ALLOW, HeaderValue};
 use hyper::{Method, StatusCode};
 
 use super::answer::{Answer, Problem};
-use super::parameters::{decode, wrong};
+use super::parameters::wrong;
 use super::question::Question;
 use super::{changes, handles, listing, prefixes, reverse, sessions, site, verifications};
 use crate::http::Web;
+use crate::http::percent::decode;
 use crate::native::response::Fault;
 
 /// A path of the API.

@@ -1,5 +1,6 @@
 //! The URI that a service is asked about.
 
+use percent_encoding::percent_decode_str;
 use std::sync::Arc;
 
 use handfast_id::{Identifier, recognise};
@@ -10,7 +11,6 @@ use crate::http::resolver::failure;
 use crate::http::resolver::name_lookup::{Found, Name, find, follow};
 use crate::http::resolver::page::Failure;
 use crate::http::resolver::path::Asked;
-use crate::http::resolver::query::decoded;
 use crate::http::resolver::source::Source;
 use crate::http::resolver::target::is_web;
 use crate::http::uri_res::service::From;
@@ -98,7 +98,7 @@ pub(crate) fn holders(registry: &Arc<Registry>, url: &str) -> Result<Vec<Name>, 
     let mut shown = held(url.as_bytes())?;
     // What was listed was escaped, and may be stored as it was given.
     if shown.is_empty() && url.contains('%') {
-        shown = held(&decoded(url))?;
+        shown = held(&percent_decode_str(url).collect::<Vec<_>>())?;
     }
     for one in shown {
         if let Found::Name(name) = find(registry, &Asked::typed(&one.record.text))? {

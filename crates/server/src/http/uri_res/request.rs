@@ -1,5 +1,6 @@
 //! One request to a service.
 
+use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,7 +18,6 @@ use crate::http::resolver::locations::Locations;
 use crate::http::resolver::name_lookup::Name;
 use crate::http::resolver::page::{Failure, fresh};
 use crate::http::resolver::path::{Asked, Kind};
-use crate::http::resolver::query::decoded;
 use crate::http::resolver::redirect::{self, Target};
 use crate::http::resolver::source::Source;
 use crate::http::resolver::target::{escaped_text, is_web};
@@ -230,8 +230,8 @@ pub(crate) fn meant(asked: &str) -> Cow<'_, str> {
     if asked.contains(':') || !asked.contains("%3") {
         return Cow::Borrowed(asked);
     }
-    let decoded = String::from_utf8(decoded(asked)).ok();
-    decoded.map_or(Cow::Borrowed(asked), Cow::Owned)
+    let decoded = percent_decode_str(asked).decode_utf8();
+    decoded.unwrap_or(Cow::Borrowed(asked))
 }
 
 const BOUNDARY: &str = "handfast-part";
