@@ -3,10 +3,10 @@
 use std::fmt::Debug;
 
 use handfast_wire::body::{
-    Body, Challenge, ChallengeAnswer, CreateReply, DhOffer, DumpRequest, ErrorReply, HandleRequest,
-    ListReply, NextTransaction, Referral, RemoveRequest, ResolutionReply, ResolutionRequest,
-    RetrieveReply, RetrieveRequest, SessionKey, SessionSetup, SessionSetupReply, SiteInfoReply,
-    ValuesRequest, VerifyReply, VerifyRequest,
+    Body, Challenge, ChallengeAnswer, CreateReply, DhOffer, DumpRequest, EncryptedSessionKey,
+    ErrorReply, HandleRequest, ListReply, NextTransaction, Referral, RemoveRequest,
+    ResolutionReply, ResolutionRequest, RetrieveReply, RetrieveRequest, SessionSetup,
+    SessionSetupReply, SiteInfoReply, ValuesRequest, VerifyReply, VerifyRequest,
 };
 use handfast_wire::{Reader, RootInfo, Version};
 use libfuzzer_sys::fuzz_target;
@@ -44,7 +44,7 @@ fuzz_target!(|data: &[u8]| {
         RetrieveReply,
         RetrieveRequest,
         RootInfo,
-        SessionKey,
+        EncryptedSessionKey,
         SessionSetup,
         SessionSetupReply,
         SiteInfoReply,

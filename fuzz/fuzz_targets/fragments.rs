@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
             None => reassembly = Reassembly::begin(packet).ok(),
             Some(reassembly) => {
                 let _ = reassembly.add(packet);
-                assert!(reassembly.held() <= 262_144);
+                assert!(reassembly.buffered_bytes() <= 262_144);
             }
         }
     }

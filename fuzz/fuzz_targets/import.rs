@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use handfast_registry::{Format, Import, NewAuthority, Principal, Registry, Report, World};
+use handfast_registry::{Format, Import, NewAuthority, Principal, Registry, Report, Environment};
 use libfuzzer_sys::fuzz_target;
 
 static REGISTRY: OnceLock<Registry> = OnceLock::new();
@@ -11,7 +11,7 @@ static REGISTRY: OnceLock<Registry> = OnceLock::new();
 fn registry() -> &'static Registry {
     REGISTRY.get_or_init(|| {
         let folder = std::env::temp_dir().join(format!("handfast-fuzz-{}", std::process::id()));
-        let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+        let world = Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
         let registry = Registry::create(&folder, world).unwrap();
         for path in ["20.1", "20.1.2", "urn:urn-3", "urn:urn-3:HUL", "info:lccn"] {
             let new = NewAuthority::default();

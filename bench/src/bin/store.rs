@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
-use handfast_store::{Place, Store, StoreError, Write};
+use handfast_registry::{Environment, NewAuthority, NewName, Principal, Registry};
+use handfast_store::{Store, StoreError, TableKey, Write};
 use heed::types::Bytes;
 use heed::{Database, DatabaseFlags, Env, EnvOpenOptions, WithoutTls};
 
@@ -108,7 +108,7 @@ fn reads(folder: &Path, records: u64) {
     for start in (0..records).step_by(5_000) {
         let numbers = start..(start + 5_000).min(records);
         let writes: Vec<_> = numbers
-            .map(|n| Write::put(Place::record(name(n).as_bytes()), &[7; 260]))
+            .map(|n| Write::put(TableKey::record(name(n).as_bytes()), &[7; 260]))
             .collect();
         store
             .change(move |_| Ok::<_, StoreError>((writes, ())))
@@ -119,7 +119,7 @@ fn reads(folder: &Path, records: u64) {
         let began = Instant::now();
         let mut bytes = 0;
         for key in &keys {
-            let place = Place::record(key.as_bytes());
+            let place = TableKey::record(key.as_bytes());
             bytes += store
                 .read(|now| now.get(&place, <[u8]>::len))
                 .unwrap()
@@ -132,7 +132,7 @@ fn reads(folder: &Path, records: u64) {
             store
                 .read(|now| {
                     keys.iter().try_for_each(|key| {
-                        now.get(&Place::record(key.as_bytes()), <[u8]>::len)
+                        now.get(&TableKey::record(key.as_bytes()), <[u8]>::len)
                             .map(|found| assert!(found.is_some()))
                     })
                 })
@@ -204,9 +204,9 @@ fn open(folder: &Path) -> Env<WithoutTls> {
     unsafe { options.open(folder) }.unwrap()
 }
 
-fn world() -> World {
+fn world() -> Environment {
     let count = AtomicU64::new(1);
-    World::new(
+    Environment::new(
         || 1_800_000_000_000,
         move |bytes| {
             let draw = count.fetch_add(1, Ordering::Relaxed).to_be_bytes();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
-use handfast_registry::{Refusal, Registry, StoreError, World};
+use handfast_registry::{Environment, Registry, RegistryError, StoreError};
 use serde_json::json;
 
 use crate::commands::demo;
@@ -35,25 +35,25 @@ pub(crate) struct Data {
 impl Data {
     /// Opens the folder for reading alone, under the rules of its configuration: also beside a
     /// server that is using it, and without writing to it.
-    pub(crate) fn open_to_read(&self) -> Result<Registry, Refusal> {
+    pub(crate) fn open_to_read(&self) -> Result<Registry, RegistryError> {
         let rules = self.config()?.rules().map_err(|error| unusable(&error))?;
-        let registry = Registry::open_beside(&self.folder, world())?;
+        let registry = Registry::open_read_only(&self.folder, world())?;
         Ok(registry.with_rules(rules))
     }
 
-    pub(crate) fn config(&self) -> Result<Config, Refusal> {
+    pub(crate) fn config(&self) -> Result<Config, RegistryError> {
         Config::read(&self.folder).map_err(|error| unusable(&error))
     }
 
     /// Opens the folder for this process alone, under the rules of its configuration.
-    pub(crate) fn open(&self, config: &Config) -> Result<Registry, Refusal> {
+    pub(crate) fn open(&self, config: &Config) -> Result<Registry, RegistryError> {
         let rules = config.rules().map_err(|error| unusable(&error))?;
         let limits = config.limits();
         let mut tries = 0;
         loop {
             match Registry::open(&self.folder, world()) {
                 // Another command may be about to end.
-                Err(Refusal::Store(StoreError::Locked { .. })) if tries < TRIES => {
+                Err(RegistryError::Store(StoreError::Locked { .. })) if tries < TRIES => {
                     tries += 1;
                     #[expect(
                         clippy::disallowed_methods,
@@ -70,8 +70,8 @@ impl Data {
     }
 }
 
-fn unusable(error: &anyhow::Error) -> Refusal {
-    Refusal::Configuration {
+fn unusable(error: &anyhow::Error) -> RegistryError {
+    RegistryError::Configuration {
         problem: format!("{error:#}"),
     }
 }
@@ -84,7 +84,7 @@ impl Data {
         config: &Config,
         output: Output,
         with_demo: bool,
-    ) -> Result<Registry, Refusal> {
+    ) -> Result<Registry, RegistryError> {
         let is_empty = match fs::read_dir(&self.folder) {
             Ok(mut entries) => entries.next().is_none(),
             Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -101,7 +101,7 @@ impl Data {
 }
 
 /// A new folder, without any authority.
-pub(crate) fn make(folder: &Path) -> Result<Registry, Refusal> {
+pub(crate) fn make(folder: &Path) -> Result<Registry, RegistryError> {
     Registry::create(folder, world())
 }
 
@@ -126,10 +126,10 @@ pub(crate) fn program(folder: &Path) -> String {
 }
 
 /// The clock and the random numbers of this machine.
-pub(crate) fn world() -> World {
-    let clock = Arc::new(handfast_client::World::system());
+pub(crate) fn world() -> Environment {
+    let clock = Arc::new(handfast_client::Environment::system());
     let chance = Arc::clone(&clock);
-    World::new(move || clock.now(), move |bytes| chance.fill(bytes))
+    Environment::new(move || clock.now(), move |bytes| chance.fill(bytes))
 }
 
 /// Copy the data folder to a file
@@ -147,7 +147,7 @@ impl Backup {
         let to = match NewFile::create_new(&self.file, 0o600) {
             Ok(file) => Ok(file),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                Err(Refusal::Policy {
+                Err(RegistryError::Policy {
                     code: "file-exists",
                     problem: format!(
                         "{} exists: a backup never overwrites a file",
@@ -155,14 +155,15 @@ impl Backup {
                     ),
                 })
             }
-            Err(source) => Err(Refusal::from(StoreError::Io {
+            Err(source) => Err(RegistryError::from(StoreError::Io {
                 path: self.file.clone(),
                 source,
             })),
         };
         let outcome = to.and_then(|mut file| {
             data.open_to_read()?.backup_to(file.file())?;
-            file.finish().map_err(|source| Refusal::Output { source })
+            file.finish()
+                .map_err(|source| RegistryError::Output { source })
         });
         let file = self.file.display().to_string();
         self.output.print(
@@ -202,7 +203,7 @@ impl Restore {
     }
 
     /// Makes the folder beside its place and moves it there when all of it has been found sound.
-    fn restore(&self, folder: &Path) -> Result<handfast_registry::Check, Refusal> {
+    fn restore(&self, folder: &Path) -> Result<handfast_registry::Check, RegistryError> {
         if folder.join("data.mdb").exists() {
             return Err(StoreError::AlreadyExists {
                 folder: folder.to_path_buf(),
@@ -227,9 +228,9 @@ impl Restore {
         outcome.inspect_err(|_| drop(fs::remove_dir_all(&half)))
     }
 
-    fn restore_to(&self, half: &Path) -> Result<handfast_registry::Check, Refusal> {
+    fn restore_to(&self, half: &Path) -> Result<handfast_registry::Check, RegistryError> {
         let backup = self.file.display();
-        let damaged = |problem: &str| Refusal::Policy {
+        let damaged = |problem: &str| RegistryError::Policy {
             code: "damaged-backup",
             problem: format!("{backup} cannot be restored: {problem}"),
         };
@@ -239,7 +240,7 @@ impl Restore {
         };
         let check = match check {
             Ok(check) => check,
-            Err(Refusal::Store(error))
+            Err(RegistryError::Store(error))
                 if error.is_damage() || matches!(error, StoreError::NoStore { .. }) =>
             {
                 return Err(damaged("it is not a whole backup"));

@@ -11,7 +11,7 @@
 
 use std::error::Error;
 
-use handfast_client::{Client, Creation, Login, Query, ServerAddress, World};
+use handfast_client::{Client, Creation, Environment, Login, Query, ServerAddress};
 use handfast_wire::Value;
 
 #[tokio::main(flavor = "current_thread")]
@@ -21,7 +21,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: create HOST:PORT INDEX:HANDLE SECRET_FILE HANDLE URL".into());
     };
     let server: ServerAddress = server.parse()?;
-    let client = Client::new(World::system()).at(server);
+    let client = Client::new(Environment::system()).at(server);
 
     let secret = std::fs::read_to_string(secret_file)?;
     let login = Login::with_secret(identity, secret.trim_end().as_bytes())?;

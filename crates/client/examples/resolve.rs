@@ -9,7 +9,7 @@
 
 use std::error::Error;
 
-use handfast_client::{Client, Query, ServerAddress, World};
+use handfast_client::{Client, Environment, Query, ServerAddress};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -18,7 +18,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: resolve HOST:PORT HANDLE".into());
     };
     let server: ServerAddress = server.parse()?;
-    let client = Client::new(World::system()).at(server);
+    let client = Client::new(Environment::system()).at(server);
     let found = client.resolve(&handle, &Query::all()).await?;
     println!(
         "{}, answered by {}",

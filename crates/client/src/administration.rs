@@ -1,4 +1,4 @@
-//! Changing what is kept: handles, their values, prefixes.
+//! Administration: creating, changing and deleting handles and prefixes.
 
 use std::ops::ControlFlow;
 
@@ -12,9 +12,9 @@ use crate::error::ClientError;
 use crate::exchange::{Answer, Ask};
 use crate::locate::Trail;
 use crate::service::{Server, servers};
-use crate::target::{Target, Way};
+use crate::target::{Target, Transport};
 
-/// What is to happen when a handle is created.
+/// Options for creating a handle.
 ///
 /// ```
 /// use handfast_client::Creation;
@@ -24,19 +24,19 @@ use crate::target::{Target, Way};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Creation {
-    /// Replace the values of a handle that is there.
+    /// Replaces the values of an existing handle.
     pub overwrites: bool,
-    /// The handle given is the start of one; the server makes the rest.
+    /// The handle is only a beginning; the server adds the rest.
     pub mints: bool,
 }
 
-/// What was created.
+/// A created handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Created {
     /// The handle.
     pub handle: String,
-    /// Whether there was one, whose values have been replaced.
+    /// Whether it existed, and its values were replaced.
     pub was_overwritten: bool,
 }
 
@@ -72,7 +72,8 @@ impl Client {
             .await
     }
 
-    /// Adds values to a handle; those whose index is taken are refused, or overwritten.
+    /// Adds values to a handle. A value whose index is in use is rejected, or overwrites the old
+    /// one.
     pub async fn add(
         &self,
         handle: &str,
@@ -96,14 +97,14 @@ impl Client {
             .await
     }
 
-    /// Puts values in place of those of the same index.
+    /// Replaces values of the same index.
     pub async fn modify(&self, handle: &str, values: &[Value<'_>]) -> Result<(), ClientError> {
         self.change(self.with_values(Opcode::ModifyValue, handle, values))
             .await
     }
 
-    /// Gives the handles under a prefix, as the server spells them: deployed ones in capitals. Every server of a site
-    /// is asked.
+    /// The handles under a prefix, in the spelling of the server: deployed ones use uppercase. It
+    /// asks every server of a site.
     pub async fn list(
         &self,
         prefix: &str,
@@ -121,7 +122,7 @@ impl Client {
         Ok(())
     }
 
-    /// Gives the prefixes that a server is responsible for. Which server has to have been said.
+    /// The prefixes that a server is responsible for. The server must be chosen.
     pub async fn list_homed(
         &self,
         each: &mut (dyn FnMut(&str) -> ControlFlow<()> + Send),
@@ -138,17 +139,17 @@ impl Client {
         Ok(())
     }
 
-    /// Makes every server of the site that is asked responsible for a prefix.
+    /// Makes every server of the chosen site responsible for a prefix.
     pub async fn home(&self, prefix: &str) -> Result<(), ClientError> {
         self.tell_all(Opcode::HomePrefix, prefix).await
     }
 
-    /// The opposite.
+    /// Ends the responsibility of every server of the chosen site for a prefix.
     pub async fn unhome(&self, prefix: &str) -> Result<(), ClientError> {
         self.tell_all(Opcode::UnhomePrefix, prefix).await
     }
 
-    /// Asks who holds a secret key whether the answer to a challenge was made with it. The reply is certified.
+    /// Asks the holder of a secret key to verify an answer to a challenge. The reply is certified.
     pub async fn verify(
         &self,
         key: &Reference<'_>,
@@ -162,7 +163,7 @@ impl Client {
             digest: digest.into(),
             response: response.into(),
         };
-        // Who is asked has to be certain, too.
+        // The server that is asked must be certain, too.
         let certified = self.certified();
         let ask = certified.asking(Opcode::VerifyChallenge, &key.handle, &body);
         let answer = certified.ask(ask, &Trail::default()).await?;
@@ -171,7 +172,7 @@ impl Client {
         Ok(reply.is_match)
     }
 
-    /// Ends the sessions of this client and its clones. Those that cannot be ended time out at the server.
+    /// Ends the sessions of this client and its clones. Other sessions time out at the server.
     pub async fn end_sessions(&self) {
         for (endpoint, session) in self.shared.sessions.take().await {
             drop(self.shared.terminate(endpoint, &session).await);
@@ -200,7 +201,7 @@ impl Client {
     async fn change(&self, ask: Ask) -> Result<(), ClientError> {
         let handle = ask.handle.clone();
         self.ask(ask, &Trail::default()).await?;
-        // What was known of it is so no longer.
+        // Cached values of it are out of date.
         self.shared.cache.forget(&handle);
         Ok(())
     }
@@ -216,20 +217,20 @@ impl Client {
     }
 
     fn need_target(&self) -> Result<(), ClientError> {
-        match self.manner.target {
+        match self.options.target {
             Target::Located => Err(ClientError::NoTarget),
             _ => Ok(()),
         }
     }
 
-    /// For each server of the site, the ways to it.
+    /// For each server of the site, the transports to it.
     async fn every_server(&self, ask: &Ask) -> Result<Vec<Vec<Server>>, ClientError> {
         let located: Vec<Site>;
-        let sites = match &self.manner.target {
+        let sites = match &self.options.target {
             Target::Server(address) => return Ok(vec![self.servers_at(address, ask).await?]),
             Target::Sites(sites) => sites,
             Target::Located => {
-                // Handles under a prefix are where the prefix is served, and prefix handles at the root.
+                // The server of a prefix has the handles under it; the root has prefix handles.
                 let inner = ask.handle.split_once('/').map_or("", |(_, inner)| inner);
                 let handle = if inner.to_ascii_uppercase().starts_with("0.NA") {
                     ask.handle.clone()
@@ -243,11 +244,11 @@ impl Client {
         // Any primary site has all of them.
         let primary = sites.iter().find(|site| site.is_primary);
         let sites = primary.map_or(&[][..], std::slice::from_ref);
-        let ways = self.ways(ask.opcode);
+        let transports = self.transports(ask.opcode);
         let roots = self.shared.roots();
         let count = sites.iter().map(|site| site.servers.len()).max();
         let all = (0..count.unwrap_or(0))
-            .map(|number| servers(sites, &roots, self.need(ask, &ways, Some(number))))
+            .map(|number| servers(sites, &roots, self.need(ask, &transports, Some(number))))
             .collect::<Vec<_>>();
         if all.is_empty() {
             let handle = ask.handle.clone();
@@ -272,7 +273,7 @@ impl Client {
             if !answer.goes_on() {
                 return Ok(ControlFlow::Continue(()));
             }
-            if answer.server().endpoint.way != Way::Tcp {
+            if answer.server().endpoint.transport != Transport::Tcp {
                 return Err(ClientError::Incomplete {
                     server: answer.server().endpoint.to_string(),
                 });

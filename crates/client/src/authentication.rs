@@ -1,4 +1,4 @@
-//! Saying who asks: a challenge and its answer (`handle-protocol.md` §7).
+//! Authentication: a challenge and its answer (`handle-protocol.md` §7).
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::error::ClientError;
 
-/// Someone, and what shows that it is them.
+/// An identity, and its key or secret.
 ///
 /// ```
 /// use handfast_client::Login;
@@ -50,13 +50,13 @@ impl Login {
         })
     }
 
-    /// Who it is.
+    /// The identity.
     #[must_use]
     pub fn identity(&self) -> &Reference<'static> {
         &self.identity
     }
 
-    /// The answer to a challenge that came in this envelope. Chance is needed for secrets.
+    /// The answer to a challenge that came in this envelope. Secrets need random bytes.
     pub(crate) fn answer(
         &self,
         envelope: &Envelope,
@@ -127,7 +127,7 @@ mod tests {
         };
         assert_eq!(octet(Version::CURRENT, Version::CURRENT), 0x22);
         assert_eq!(octet(Version::new(2, 6), Version::CURRENT), 0x02);
-        // A server whose verifier is older suggests what that knows.
+        // A server with an older verifier suggests a version that the verifier knows.
         assert_eq!(octet(Version::CURRENT, Version::new(2, 6)), 0x02);
     }
 

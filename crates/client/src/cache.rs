@@ -1,4 +1,4 @@
-//! Answers that are kept for as long as their values may be.
+//! The cache of values.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,27 +6,27 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Ttl, Value};
 
-/// Public values of handles, until the first of them is out of date.
+/// Public values of handles, until the first of them expires.
 ///
-/// "relative TTL capped at 2 days (…); TTL 0 = do not cache" (`handle-protocol.md` §5). Absolute TTLs are kept to,
-/// which deployed clients do not do.
+/// "relative TTL capped at 2 days (…); TTL 0 = do not cache" (`handle-protocol.md` §5). Absolute
+/// TTLs are respected, which deployed clients do not do.
 #[derive(Debug)]
 pub(crate) struct Cache {
-    most: usize,
-    kept: Mutex<Kept>,
+    max_answers: usize,
+    cached: Mutex<CachedAnswers>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    answers: HashMap<Key, Answer>,
-    /// In the order in which they came.
+struct CachedAnswers {
+    answers: HashMap<Key, CachedAnswer>,
+    /// In the order of arrival.
     order: VecDeque<(Key, u64)>,
-    /// Counted up with each answer, so that the order tells an answer from a later one.
+    /// Increased with each answer, so that the order distinguishes an answer from a later one.
     count: u64,
     bytes: usize,
 }
 
-/// What was asked, so that one question has one spelling.
+/// The request, in one spelling for each question.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     handle: String,
@@ -35,7 +35,7 @@ struct Key {
 }
 
 #[derive(Clone, Debug)]
-struct Answer {
+struct CachedAnswer {
     values: Vec<Value<'static>>,
     is_certified: bool,
     /// Seconds since 1970.
@@ -46,35 +46,36 @@ struct Answer {
 
 impl Cache {
     /// A cache for so many answers.
-    pub(crate) fn new(most: usize) -> Self {
+    pub(crate) fn new(max_answers: usize) -> Self {
         Self {
-            most,
-            kept: Mutex::default(),
+            max_answers,
+            cached: Mutex::default(),
         }
     }
 
-    /// The values that a request asks for, if they are known; certified ones, if need be.
+    /// The cached values for a request; certified ones, if needed.
     pub(crate) fn get(
         &self,
         request: &ResolutionRequest<'_>,
         is_certified: bool,
         now: u64,
     ) -> Option<(Vec<Value<'static>>, bool)> {
-        let kept = self.kept();
+        let cached = self.cached();
         let find = |key: &Key| {
-            kept.answers
+            cached
+                .answers
                 .get(key)
                 .filter(|answer| answer.until > now && (answer.is_certified || !is_certified))
         };
         let exact = find(&Key::of(request));
-        // Who knows all values knows any of them.
+        // An answer with all values answers every request.
         let answer = exact.or_else(|| find(&Key::of(&ResolutionRequest::all(&*request.handle))))?;
         let values = answer.values.iter().filter(|value| request.selects(value));
         let values: Vec<_> = values.cloned().collect();
         (!values.is_empty()).then_some((values, answer.is_certified))
     }
 
-    /// Keeps what was answered, if it may be kept.
+    /// Caches an answer, if its values may be cached.
     pub(crate) fn put(
         &self,
         request: &ResolutionRequest<'_>,
@@ -83,34 +84,34 @@ impl Cache {
         now: u64,
     ) {
         let until = values.iter().map(|value| until(value, now)).min();
-        let Some(until) = until.filter(|until| *until > now && self.most > 0) else {
+        let Some(until) = until.filter(|until| *until > now && self.max_answers > 0) else {
             return;
         };
         let key = Key::of(request);
         let bytes = values.iter().map(Value::encoded_length).sum::<usize>() + key.handle.len();
-        let mut kept = self.kept();
-        kept.count += 1;
-        let answer = Answer {
+        let mut cached = self.cached();
+        cached.count += 1;
+        let answer = CachedAnswer {
             values: values.to_vec(),
             is_certified,
             until,
-            number: kept.count,
+            number: cached.count,
             bytes,
         };
         let number = answer.number;
-        kept.bytes += bytes;
-        kept.order.push_back((key.clone(), number));
-        if let Some(old) = kept.answers.insert(key, answer) {
-            kept.bytes = kept.bytes.saturating_sub(old.bytes);
+        cached.bytes += bytes;
+        cached.order.push_back((key.clone(), number));
+        if let Some(old) = cached.answers.insert(key, answer) {
+            cached.bytes = cached.bytes.saturating_sub(old.bytes);
         }
-        kept.shrink(self.most);
+        cached.shrink(self.max_answers);
     }
 
-    /// Forgets what is known of a handle.
+    /// Removes the values of a handle.
     pub(crate) fn forget(&self, handle: &str) {
         let handle = folded(handle);
-        let mut kept = self.kept();
-        let Kept { answers, bytes, .. } = &mut *kept;
+        let mut cached = self.cached();
+        let CachedAnswers { answers, bytes, .. } = &mut *cached;
         answers.retain(|key, answer| {
             let stays = key.handle != handle;
             if !stays {
@@ -120,20 +121,23 @@ impl Cache {
         });
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cached(&self) -> MutexGuard<'_, CachedAnswers> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
-    /// The oldest answers make room.
-    fn shrink(&mut self, most: usize) {
-        while self.answers.len() > most || self.bytes > MOST_BYTES || self.order.len() > 2 * most {
+impl CachedAnswers {
+    /// Removes the oldest answers until the limits are met.
+    fn shrink(&mut self, max_answers: usize) {
+        while self.answers.len() > max_answers
+            || self.bytes > MAX_CACHE_BYTES
+            || self.order.len() > 2 * max_answers
+        {
             let Some((key, number)) = self.order.pop_front() else {
                 return;
             };
-            // One that was given anew stands further back in the order too.
-            let is_old = |answer: &Answer| answer.number == number;
+            // A renewed answer has a later entry in the order, too.
+            let is_old = |answer: &CachedAnswer| answer.number == number;
             if self.answers.get(&key).is_some_and(is_old)
                 && let Some(old) = self.answers.remove(&key)
             {
@@ -158,8 +162,8 @@ impl Key {
     }
 }
 
-/// "Clients cache by handle with upper-cased prefix", and handles that begin with `0.` have no case at all
-/// (`handle-protocol.md` §8.3).
+/// "Clients cache by handle with upper-cased prefix", and handles that begin with `0.` have no case
+/// at all (`handle-protocol.md` §8.3).
 fn folded(handle: &str) -> String {
     match handle.split_once('/') {
         Some((prefix, suffix)) if !prefix.starts_with("0.") => {
@@ -169,21 +173,21 @@ fn folded(handle: &str) -> String {
     }
 }
 
-/// Until when a value may be kept, in seconds since 1970.
+/// Until when a value may be cached, in seconds since 1970.
 fn until(value: &Value<'_>, now: u64) -> u64 {
     if !value.permissions.public_read() {
         return 0;
     }
     match value.ttl {
-        Ttl::Relative(seconds) => now + u64::from(seconds.min(LONGEST)),
-        Ttl::Absolute(time) => u64::from(time).min(now + u64::from(LONGEST)),
+        Ttl::Relative(seconds) => now + u64::from(seconds.min(MAX_TTL)),
+        Ttl::Absolute(time) => u64::from(time).min(now + u64::from(MAX_TTL)),
     }
 }
 
 /// Two days.
-const LONGEST: u32 = 2 * 86_400;
-/// All answers together are no longer.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_TTL: u32 = 2 * 86_400;
+/// The maximum size of all answers, in bytes.
+const MAX_CACHE_BYTES: usize = 64 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -208,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_kept_for_their_ttl_and_two_days_at_most() {
+    fn values_are_cached_for_their_ttl_and_two_days_at_most() {
         let cache = Cache::new(10);
         put(&cache, "a/none", &[value(1, Ttl::Relative(0))]);
         put(
@@ -227,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_everybody_may_read_is_kept() {
+    fn only_public_values_are_cached() {
         let cache = Cache::new(10);
         let secret = Value {
             permissions: Permissions::SECRET,
@@ -266,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_answers_make_room() {
+    fn the_oldest_answers_are_removed() {
         let cache = Cache::new(3);
         for round in 0..20 {
             put(&cache, "a/again", &[value(1, Ttl::default())]);
@@ -274,11 +278,11 @@ mod tests {
         }
         assert!(has(&cache, "a/19", 1_000) && has(&cache, "a/again", 1_000));
         assert!(!has(&cache, "a/1", 1_000));
-        assert!(cache.kept().answers.len() <= 3 && cache.kept().order.len() <= 6);
+        assert!(cache.cached().answers.len() <= 3 && cache.cached().order.len() <= 6);
         for round in 0..20 {
             cache.forget(&format!("a/{round}"));
         }
         cache.forget("a/again");
-        assert_eq!(cache.kept().bytes, 0);
+        assert_eq!(cache.cached().bytes, 0);
     }
 }

@@ -1,4 +1,4 @@
-//! The client: how something is asked, and of whom.
+//! The client: its options, and sending requests.
 
 use std::sync::Arc;
 
@@ -6,26 +6,26 @@ use handfast_wire::body::{HandleRequest, SiteInfoReply};
 use handfast_wire::{OpFlags, Opcode, ResponseCode, Site};
 
 use crate::authentication::Login;
+use crate::environment::Environment;
 use crate::error::ClientError;
 use crate::exchange::{Answer, Ask, refused};
 use crate::locate::Trail;
 use crate::roots::Roots;
 use crate::service::{Need, Server, servers, servers_at};
 use crate::shared::Shared;
-use crate::target::{ServerAddress, Target, Way};
-use crate::world::World;
+use crate::target::{ServerAddress, Target, Transport};
 
-/// Talks to handle servers.
+/// A client of handle servers.
 ///
-/// A client is cheap to clone, and clones share cache, sessions and roots. Methods such as [`at`](Self::at) and
-/// [`certified`](Self::certified) give a client that asks otherwise. Whoever drops a future stops what it does: nothing
-/// goes on beside it.
+/// A client is cheap to clone, and clones share cache, sessions and roots. Methods such as
+/// [`at`](Self::at) and [`certified`](Self::certified) return a client with other options. Dropping
+/// a future stops its work: nothing continues in the background.
 ///
 /// ```no_run
-/// use handfast_client::{Client, Query, ServerAddress, World};
+/// use handfast_client::{Client, Query, ServerAddress, Environment};
 ///
 /// # async fn example() -> Result<(), handfast_client::ClientError> {
-/// let client = Client::new(World::system());
+/// let client = Client::new(Environment::system());
 /// let server: ServerAddress = "127.0.0.1:2641".parse()?;
 /// let found = client.at(server).certified().resolve("20.1000/5555", &Query::all()).await?;
 /// for value in &found.values {
@@ -36,14 +36,14 @@ use crate::world::World;
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) manner: Manner,
+    pub(crate) options: RequestOptions,
 }
 
-/// How something is asked.
+/// The options of a request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Manner {
+pub(crate) struct RequestOptions {
     pub(crate) target: Target,
-    pub(crate) way: Option<Way>,
+    pub(crate) transport: Option<Transport>,
     /// CT and RD, AT.
     pub(crate) flags: OpFlags,
     pub(crate) login: Option<Login>,
@@ -51,11 +51,11 @@ pub(crate) struct Manner {
     pub(crate) follows_referrals: bool,
     /// Only public addresses.
     pub(crate) is_careful: bool,
-    /// How many servers have passed the request on.
+    /// The number of servers that have passed the request on.
     pub(crate) passed: u8,
 }
 
-impl Manner {
+impl RequestOptions {
     pub(crate) fn is_certified(&self) -> bool {
         self.flags.contains(OpFlags::CT)
     }
@@ -65,110 +65,118 @@ impl Manner {
     }
 
     pub(crate) fn certify(&mut self) {
-        // What a signature covers is the reply: the digest in it says to which request.
+        // The signature covers the reply, and the digest in it identifies the request.
         self.flags = self.flags | OpFlags::CT | OpFlags::RD;
     }
 }
 
 impl Client {
-    /// A client that knows no roots yet, and keeps up to 10,000 answers.
+    /// A client without roots that caches up to 10,000 answers.
     #[must_use]
-    pub fn new(world: World) -> Self {
-        Self::with_cache(world, 10_000)
+    pub fn new(environment: Environment) -> Self {
+        Self::with_cache(environment, 10_000)
     }
 
-    /// A client that keeps up to so many answers for as long as their TTLs allow; 0 for none.
+    /// A client that caches up to so many answers for as long as their TTLs allow; 0 for none.
     #[must_use]
-    pub fn with_cache(world: World, most_answers: usize) -> Self {
+    pub fn with_cache(environment: Environment, max_answers: usize) -> Self {
         Self {
-            shared: Arc::new(Shared::new(world, most_answers)),
-            manner: Manner::default(),
+            shared: Arc::new(Shared::new(environment, max_answers)),
+            options: RequestOptions::default(),
         }
     }
 
-    /// From here on, this client and its clones find servers from these roots.
+    /// Sets the roots of this client and its clones.
     pub fn set_roots(&self, roots: Roots) {
         self.shared.set_roots(roots);
     }
 
-    /// Asks this server, or the servers of this site, instead of whoever serves the handle. What it answers is
-    /// neither cached nor, if it refers to others, followed.
+    /// Asks this server, or the servers of this site, instead of finding the server of the handle.
+    /// Its answers are not cached, and its referrals are not followed.
     ///
-    /// Of a server of which only the address is known, the key that verifies what it signs is the one it shows when
-    /// it is first asked: whoever knows better gives its site record.
+    /// If only the address of a server is known, its signatures are verified with the key that it
+    /// shows at the first request. To use another key, give its site record.
     #[must_use]
     pub fn at(&self, target: impl Into<Target>) -> Self {
-        self.otherwise(|manner| manner.target = target.into())
+        self.with_options(|options| options.target = target.into())
     }
 
-    /// Asks by this way alone.
+    /// Uses this transport only.
     #[must_use]
-    pub fn by(&self, way: Way) -> Self {
-        self.otherwise(|manner| manner.way = Some(way))
+    pub fn by(&self, transport: Transport) -> Self {
+        self.with_options(|options| options.transport = Some(transport))
     }
 
-    /// Takes signed answers only.
+    /// Accepts signed answers only.
     #[must_use]
     pub fn certified(&self) -> Self {
-        self.otherwise(Manner::certify)
+        self.with_options(RequestOptions::certify)
     }
 
-    /// Asks primary sites only, and no cache.
+    /// Asks primary sites only, and uses no cache.
     #[must_use]
     pub fn authoritative(&self) -> Self {
-        self.otherwise(|manner| manner.flags = manner.flags | OpFlags::AT)
+        self.with_options(|options| options.flags = options.flags | OpFlags::AT)
     }
 
-    /// Answers challenges as someone, in a session that is set up where it is needed.
+    /// Answers challenges with a login, in a session that is set up when it is needed.
     #[must_use]
     pub fn with_login(&self, login: Login) -> Self {
-        self.otherwise(|manner| manner.login = Some(login))
+        self.with_options(|options| options.login = Some(login))
     }
 
-    /// Answers a challenge for each request instead of using a session. Nothing is encrypted then: secrets in values
-    /// travel in the clear.
+    /// Answers a challenge for each request instead of using a session. Then nothing is encrypted:
+    /// secrets in values travel in the clear.
     #[must_use]
     pub fn without_session(&self) -> Self {
-        self.otherwise(|manner| manner.is_without_session = true)
+        self.with_options(|options| options.is_without_session = true)
     }
 
-    /// Follows a server that was chosen when it refers to others.
+    /// Follows referrals of a chosen server.
     #[must_use]
     pub fn following_referrals(&self) -> Self {
-        self.otherwise(|manner| manner.follows_referrals = true)
+        self.with_options(|options| options.follows_referrals = true)
     }
 
-    /// Asks on behalf of a client whose request so many servers have passed on, this one included. Whoever is asked is
-    /// not to pass it on any further (`handle-protocol.md` §8.6: "recursion count + 1 (…), REC cleared").
+    /// Asks on behalf of a client whose request so many servers have passed on, including this one.
+    /// The next server must not pass it on any further (`handle-protocol.md` §8.6: "recursion count
+    /// + 1 (…), REC cleared").
     #[must_use]
     pub fn passing_on(&self, recursion_count: u8) -> Self {
-        self.otherwise(|manner| manner.passed = recursion_count)
+        self.with_options(|options| options.passed = recursion_count)
     }
 
-    /// Asks only where anybody could ask: over UDP and TCP, at addresses that are public, unless the roots name the
-    /// site. For servers that look up what strangers name: others are not to reach through them what only they can.
+    /// Asks public addresses only, over UDP and TCP, unless the roots name the site. This is for
+    /// servers that look up names from untrusted clients: a client must not reach private addresses
+    /// through them.
     #[must_use]
     pub fn careful(&self) -> Self {
-        self.otherwise(|manner| manner.is_careful = true)
+        self.with_options(|options| options.is_careful = true)
     }
 
-    fn otherwise(&self, change: impl FnOnce(&mut Manner)) -> Self {
+    fn with_options(&self, change: impl FnOnce(&mut RequestOptions)) -> Self {
         let mut client = self.clone();
-        change(&mut client.manner);
+        change(&mut client.options);
         client
     }
 
-    /// What the server that is asked says of its site.
+    /// The site information of the asked server.
     pub async fn site_info(&self) -> Result<Site, ClientError> {
         let mut ask = Ask::new(Opcode::GetSiteInfo, "", &HandleRequest::default());
-        let ways = self.ways(ask.opcode);
-        let servers = match &self.manner.target {
+        let transports = self.transports(ask.opcode);
+        let servers = match &self.options.target {
             Target::Located => return Err(ClientError::NoTarget),
             // "`GET_SITE_INFO` on an unknown address: use version 2.3, CT off".
-            Target::Server(address) => servers_at(&address.spoken_by(&ways), &ways, None),
+            Target::Server(address) => {
+                servers_at(&address.spoken_by(&transports), &transports, None)
+            }
             Target::Sites(sites) => {
                 ask.flags = self.flags();
-                servers(sites, &self.shared.roots(), self.need(&ask, &ways, Some(0)))
+                servers(
+                    sites,
+                    &self.shared.roots(),
+                    self.need(&ask, &transports, Some(0)),
+                )
             }
         };
         let answer = self.as_nobody().ask_servers(&servers, &ask).await?;
@@ -178,7 +186,7 @@ impl Client {
         Ok(site.site)
     }
 
-    /// Asks the root at an address for what it knows of itself: its site, and the values of `0.NA/0.NA`.
+    /// Asks the root at an address for its site and for the values of `0.NA/0.NA`.
     pub async fn roots_from(&self, address: &ServerAddress) -> Result<Roots, ClientError> {
         let client = self.at(address.clone());
         let site = client.site_info().await?;
@@ -186,7 +194,7 @@ impl Client {
         match client.at(site).root_values().await {
             Ok(values) => {
                 let found = Roots::of_handles(values);
-                // A root that has no sites in its record is where it was asked.
+                // If the record of the root has no sites, the asked address is its site.
                 let is_enough = !found.sites().is_empty();
                 Ok(if is_enough { found } else { roots })
             }
@@ -195,69 +203,73 @@ impl Client {
         }
     }
 
-    /// Asks, and takes nothing but success.
+    /// Sends a request, and accepts nothing but success.
     pub(crate) async fn ask(&self, ask: Ask, trail: &Trail) -> Result<Answer, ClientError> {
         succeeded(self.route(ask, trail).await?)
     }
 
-    /// The flags of what is asked in the manner of this client.
+    /// The flags of a request with the options of this client.
     pub(crate) fn flags(&self) -> OpFlags {
-        let flags = OpFlags::REQUEST | self.manner.flags;
-        if self.manner.passed == 0 {
+        let flags = OpFlags::REQUEST | self.options.flags;
+        if self.options.passed == 0 {
             flags
         } else {
             flags.without(OpFlags::REC)
         }
     }
 
-    /// The same without a login.
+    /// The client without its login.
     pub(crate) fn as_nobody(&self) -> Self {
-        self.otherwise(|manner| manner.login = None)
+        self.with_options(|options| options.login = None)
     }
 
-    /// The ways by which something is asked.
-    pub(crate) fn ways(&self, opcode: Opcode) -> Vec<Way> {
+    /// The transports for a request.
+    pub(crate) fn transports(&self, opcode: Opcode) -> Vec<Transport> {
         let is_list = matches!(
             opcode,
             Opcode::ListHandles | Opcode::ListDerivedPrefixes | Opcode::ListHomedPrefixes
         );
-        let is_steady = self.manner.login.is_some() || opcode.needs_admin_interface();
-        match (self.manner.way, &self.manner.target) {
-            (Some(way), _) => vec![way],
-            (None, Target::Server(address)) if address.is_http => vec![Way::Http],
-            (None, _) if is_list => vec![Way::Tcp],
-            (None, _) if self.manner.is_careful => vec![Way::Udp, Way::Tcp],
-            (None, _) if is_steady => Way::STEADY.to_vec(),
-            (None, _) => Way::ALL.to_vec(),
+        let is_steady = self.options.login.is_some() || opcode.needs_admin_interface();
+        match (self.options.transport, &self.options.target) {
+            (Some(transport), _) => vec![transport],
+            (None, Target::Server(address)) if address.is_http => vec![Transport::Http],
+            (None, _) if is_list => vec![Transport::Tcp],
+            (None, _) if self.options.is_careful => vec![Transport::Udp, Transport::Tcp],
+            (None, _) if is_steady => Transport::STEADY.to_vec(),
+            (None, _) => Transport::ALL.to_vec(),
         }
     }
 
     pub(crate) fn need<'a>(
         &self,
         ask: &'a Ask,
-        ways: &'a [Way],
+        transports: &'a [Transport],
         server: Option<usize>,
     ) -> Need<'a> {
         Need {
             opcode: ask.opcode,
             handle: &ask.handle,
-            is_authoritative: self.manner.is_authoritative(),
-            is_careful: self.manner.is_careful,
+            is_authoritative: self.options.is_authoritative(),
+            is_careful: self.options.is_careful,
             server,
-            ways,
+            transports,
         }
     }
 
-    /// The server at an address. Its key and version are asked for where they are needed.
+    /// The server at an address. Its key and version are requested when they are needed.
     pub(crate) async fn servers_at(
         &self,
         address: &ServerAddress,
         ask: &Ask,
     ) -> Result<Vec<Server>, ClientError> {
-        let ways = self.ways(ask.opcode);
+        let transports = self.transports(ask.opcode);
         let needs_key = ask.flags.contains(OpFlags::CT) || self.uses_session(ask.opcode);
         if !needs_key {
-            return Ok(servers_at(&address.spoken_by(&ways), &ways, None));
+            return Ok(servers_at(
+                &address.spoken_by(&transports),
+                &transports,
+                None,
+            ));
         }
         let site = if let Some(site) = self.shared.site_of(address) {
             site
@@ -266,27 +278,35 @@ impl Client {
             self.shared.keep_site(address, &site);
             site
         };
-        Ok(servers_at(&address.spoken_by(&ways), &ways, Some(&site)))
+        Ok(servers_at(
+            &address.spoken_by(&transports),
+            &transports,
+            Some(&site),
+        ))
     }
 
-    /// Whether an operation is asked for in a session. Lists are not: deployed servers expect it so.
+    /// Whether an operation uses a session. Lists do not: deployed servers expect that.
     fn uses_session(&self, opcode: Opcode) -> bool {
         let is_list = matches!(
             opcode,
             Opcode::ListHandles | Opcode::ListDerivedPrefixes | Opcode::ListHomedPrefixes
         );
-        let Manner {
+        let RequestOptions {
             login,
             is_without_session,
             ..
-        } = &self.manner;
+        } = &self.options;
         login.is_some() && !is_without_session && !is_list
     }
 
     /// Asks the servers of sites, one after the other, until one answers.
     pub(crate) async fn ask_sites(&self, sites: &[Site], ask: &Ask) -> Result<Answer, ClientError> {
-        let ways = self.ways(ask.opcode);
-        let servers = servers(sites, &self.shared.roots(), self.need(ask, &ways, None));
+        let transports = self.transports(ask.opcode);
+        let servers = servers(
+            sites,
+            &self.shared.roots(),
+            self.need(ask, &transports, None),
+        );
         self.ask_servers(&servers, ask).await
     }
 
@@ -299,7 +319,7 @@ impl Client {
             handle: ask.handle.clone(),
         };
         for server in servers {
-            let login = self.manner.login.as_ref();
+            let login = self.options.login.as_ref();
             // Sessions exist since 2.1.
             let uses_session = self.uses_session(ask.opcode) && !server.version.is_ancient();
             let asked = match login.filter(|_| uses_session) {
@@ -312,7 +332,7 @@ impl Client {
             });
             match answer {
                 Ok(answer) => return Ok(answer),
-                // A change whose reply was lost is not made again by another way.
+                // A change whose reply was lost is not made again by another transport.
                 Err(error) if ask.opcode.needs_admin_interface() && error.may_be_done() => {
                     return Err(error);
                 }
@@ -324,7 +344,7 @@ impl Client {
     }
 }
 
-/// An answer that is not no.
+/// Returns an answer unless it is an error.
 pub(crate) fn succeeded(answer: Answer) -> Result<Answer, ClientError> {
     match answer.message.outcome() {
         ResponseCode::Success => Ok(answer),

@@ -1,4 +1,4 @@
-//! Why something could not be had.
+//! Errors.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use handfast_wire::{DecodeError, ResponseCode};
 
 use crate::roots::RootsError;
 
-/// Why something could not be had. Secrets are in none of it.
+/// Why a request failed. It contains no secrets.
 ///
 /// ```
 /// use handfast_client::{ClientError, Remedy};
@@ -24,25 +24,25 @@ use crate::roots::RootsError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// What should be an address is none.
+    /// The text is not an address.
     #[error("`{0}` is no address of a server")]
     Address(String),
-    /// Aliases lead in a circle, or too far.
+    /// Aliases form a loop, or a chain that is too long.
     #[error("the aliases of {0} lead in a circle, or too far")]
     Aliases(String),
-    /// What should be `INDEX:HANDLE` is not.
+    /// The text is not `INDEX:HANDLE`.
     #[error("`{0}` is no identity: an index, a colon and a handle, such as 300:20.1000/admin")]
     Identity(String),
-    /// The server goes on, but this way of asking shows the start only.
-    #[error("{server} has more to say than fits into one reply this way")]
+    /// The server has more messages, but this transport returns the first only.
+    #[error("{server} has more to say than fits into one reply this transport")]
     Incomplete {
         /// The server.
         server: String,
     },
-    /// A key that cannot be used.
+    /// The key cannot be used.
     #[error("the key cannot be used: {0}")]
     Key(#[from] CryptoError),
-    /// The server wants to know who asks, and nothing was given to say so with.
+    /// The server requires a login, and the client has none.
     #[error("{server} asks who you are")]
     LoginNeeded {
         /// The server.
@@ -53,24 +53,24 @@ pub enum ClientError {
     Network {
         /// The server.
         server: String,
-        /// Whether the request may have arrived.
+        /// Whether the server may have received the request.
         was_sent: bool,
         /// Why.
         source: io::Error,
     },
-    /// Nothing is known from where to find the servers of a handle.
+    /// There are no roots to find the servers of a handle.
     #[error("nothing says where {handle} is served: there is no root information")]
     NoRoots {
         /// The handle.
         handle: String,
     },
-    /// Nobody says who serves a handle, or nobody who does can be asked this.
+    /// No server for a handle is known, or none that accepts this request.
     #[error("no server is known that could be asked this about {handle}")]
     NoService {
         /// The handle.
         handle: String,
     },
-    /// Which server is meant has to be said.
+    /// The request needs a chosen server.
     #[error("say which server is meant: this is asked of one alone")]
     NoTarget,
     /// Servers refer to each other without end.
@@ -79,17 +79,17 @@ pub enum ClientError {
         /// The handle.
         handle: String,
     },
-    /// The server has answered, and the answer is no.
+    /// The server returned an error.
     #[error("{server} answers {code}{}", with_message(message))]
     Refused {
         /// The server.
         server: String,
-        /// What it says.
+        /// Its code.
         code: ResponseCode,
-        /// And in words.
+        /// Its message.
         message: String,
     },
-    /// The server has answered, and the answer cannot be taken.
+    /// The answer of the server is not acceptable.
     #[error("the reply of {server} cannot be taken: {fault}")]
     Reply {
         /// The server.
@@ -97,7 +97,7 @@ pub enum ClientError {
         /// What is wrong with it.
         fault: ReplyFault,
     },
-    /// Root information that is none.
+    /// The root information cannot be read.
     #[error(transparent)]
     Roots(#[from] RootsError),
 }
@@ -118,16 +118,16 @@ pub enum ReplyFault {
     /// It is about another handle.
     #[error("it is about another handle")]
     Handle,
-    /// Nothing is known to verify its signature with.
+    /// No key is known to verify its signature.
     #[error("no key is known to verify its signature with")]
     NoKey,
-    /// It was to be signed, and is not.
+    /// It has no signature, though one was requested.
     #[error("it is not signed")]
     NotCertified,
-    /// It is no reply to what was asked.
+    /// It is not a reply to this request.
     #[error("it is no reply to what was asked")]
     Opcode,
-    /// It came before.
+    /// It is a repetition.
     #[error("it was seen before")]
     Replayed,
     /// It has the number of another request.
@@ -136,29 +136,29 @@ pub enum ReplyFault {
     /// It is of another session.
     #[error("it is of another session")]
     Session,
-    /// Its signature is not that of the server, or its session's key does not fit.
+    /// Its signature is not that of the server, or does not match the key of the session.
     #[error("its signature is wrong: {0}")]
     Signature(CryptoError),
 }
 
-/// What whoever asked can do about it.
+/// What the caller can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// Nothing: that is the answer.
+    /// Nothing: this is the answer.
     Accept,
     /// Ask another server.
-    AskElsewhere,
-    /// Ask otherwise: the request is wrong.
+    AskAnotherServer,
+    /// Correct the request.
     Correct,
-    /// Say who you are, or be somebody else.
+    /// Log in, or use another login.
     LogIn,
     /// Try again later.
     TryLater,
 }
 
 impl ClientError {
-    /// What the server answered, if it did.
+    /// The response code of the server, if it answered.
     #[must_use]
     pub fn code(&self) -> Option<ResponseCode> {
         match self {
@@ -175,7 +175,7 @@ impl ClientError {
             Self::Refused { code, .. } => remedy_of(*code),
             Self::LoginNeeded { .. } => Remedy::LogIn,
             Self::Network { .. } | Self::NoService { .. } => Remedy::TryLater,
-            Self::Reply { .. } | Self::Referrals { .. } => Remedy::AskElsewhere,
+            Self::Reply { .. } | Self::Referrals { .. } => Remedy::AskAnotherServer,
             Self::Aliases(_) => Remedy::Accept,
             Self::Address(_)
             | Self::Identity(_)
@@ -187,8 +187,9 @@ impl ClientError {
         }
     }
 
-    /// Whether another server, or another way to the same, may do better (`handle-protocol.md` §8.1): "Connection
-    /// failures, RC 2, undecodable, expired or badly signed replies count as a failed attempt".
+    /// Whether another server, or another transport to the same one, may help (`handle-protocol.md`
+    /// §8.1): "Connection failures, RC 2, undecodable, expired or badly signed replies count as a
+    /// failed attempt".
     pub(crate) fn is_failed_attempt(&self) -> bool {
         match self {
             Self::Network { .. } | Self::Reply { .. } => true,
@@ -197,7 +198,7 @@ impl ClientError {
         }
     }
 
-    /// Whether the request may have been carried out although no reply came.
+    /// Whether the server may have carried out the request although no reply came.
     pub(crate) fn may_be_done(&self) -> bool {
         match self {
             Self::Network { was_sent, .. } => *was_sent,
@@ -206,7 +207,7 @@ impl ClientError {
         }
     }
 
-    /// Whether the session is of no use any longer.
+    /// Whether the session can no longer be used.
     pub(crate) fn is_lost_session(&self) -> bool {
         matches!(
             self.code(),
@@ -238,7 +239,7 @@ fn remedy_of(code: ResponseCode) -> Remedy {
         | ResponseCode::OutOfDateSiteInfo
         | ResponseCode::ServerNotResponsible
         | ResponseCode::ServiceReferral
-        | ResponseCode::PrefixReferral => Remedy::AskElsewhere,
+        | ResponseCode::PrefixReferral => Remedy::AskAnotherServer,
         ResponseCode::ProtocolError
         | ResponseCode::OperationNotSupported
         | ResponseCode::InvalidHandle

@@ -1,4 +1,4 @@
-//! A request to one server, and what becomes of it.
+//! One request to one server, with challenges and sessions.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use crate::session::Session;
 use crate::shared::Shared;
 use crate::transport::{Conversation, Failure, Packed};
 
-/// What is asked.
+/// A request.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
     pub(crate) opcode: Opcode,
-    /// What it is about; empty if it is about no handle.
+    /// The handle; empty if there is none.
     pub(crate) handle: String,
     pub(crate) flags: OpFlags,
     pub(crate) body: Vec<u8>,
-    /// How many servers have been asked on the way.
+    /// The number of servers that were asked so far.
     pub(crate) hops: u8,
-    /// Whether it holds what not everybody may read.
+    /// Whether it contains values that are not public.
     pub(crate) is_private: bool,
 }
 
@@ -43,7 +43,7 @@ impl Ask {
     }
 }
 
-/// A reply, and those that may follow it.
+/// A reply, and the messages that may follow it.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) message: Message<'static>,
@@ -51,13 +51,14 @@ pub(crate) struct Answer {
     server: Server,
     /// The request that it answers: the original one, if there was a challenge.
     about: Message<'static>,
-    /// The request id that was sent last.
+    /// The last request id.
     request_id: u32,
     session: Option<Arc<Session>>,
 }
 
 impl Shared {
-    /// Asks a server in a session, which is set up anew once if the server knows it no longer.
+    /// Sends a request in a session. If the server has forgotten the session, it is set up again
+    /// once.
     pub(crate) async fn ask_in_session(
         &self,
         server: &Server,
@@ -84,7 +85,7 @@ impl Shared {
         session: &Arc<Session>,
     ) -> Result<Answer, ClientError> {
         let gate = session.gate.lock().await;
-        // Whoever waited at the gate may find that it is open by now.
+        // Another task may have opened the gate in the meantime.
         let gate = (!session.is_authenticated()).then_some(gate);
         let answer = self.ask_once(server, ask, session).await?;
         let was_asked = answer.message.outcome() == ResponseCode::AuthenticationNeeded;
@@ -96,7 +97,7 @@ impl Shared {
         Ok(answer)
     }
 
-    /// Asks a server in a session, and answers no challenge.
+    /// Sends a request in a session, without answering a challenge.
     pub(crate) async fn ask_once(
         &self,
         server: &Server,
@@ -108,7 +109,7 @@ impl Shared {
             .await
     }
 
-    /// Asks a server outside of sessions.
+    /// Sends a request without a session.
     pub(crate) async fn ask_alone(
         &self,
         server: &Server,
@@ -143,11 +144,11 @@ impl Shared {
             })?;
             let challenge: Challenge<'_> =
                 reply.read().map_err(|error| server.fault(error.into()))?;
-            // Who answers the challenge to another request lets that one be carried out.
+            // An answer to the challenge of another request would let that request be carried out.
             if !challenge.digest.is_of(&about.signed_part()) {
                 return Err(server.fault(ReplyFault::Digest));
             }
-            let body = login.answer(&reply.envelope, &challenge, &self.world.random())?;
+            let body = login.answer(&reply.envelope, &challenge, &self.environment.random())?;
             let envelope = Envelope {
                 session_id: reply.envelope.session_id,
                 request_id: self.new_request_id(),
@@ -178,7 +179,7 @@ impl Shared {
             ..Envelope::new(version)
         };
         let mut flags = ask.flags;
-        // What a session certifies costs no signature.
+        // A session certifies without the cost of a signature.
         if session.is_some() {
             flags = flags | OpFlags::CT;
         }
@@ -198,7 +199,7 @@ impl Shared {
         }
     }
 
-    /// Sends a message about a request and waits for the reply.
+    /// Sends a message for a request and waits for the reply.
     async fn send(
         &self,
         server: &Server,
@@ -213,7 +214,7 @@ impl Shared {
                 && message.envelope == about.envelope
         });
         let packed = match hides {
-            Some(session) => session.seal(message, &self.world.random())?,
+            Some(session) => session.seal(message, &self.environment.random())?,
             None => Packed {
                 envelope: message.envelope,
                 payload: message.payload(),
@@ -235,11 +236,11 @@ impl Shared {
 
     fn new_request_id(&self) -> u32 {
         // "a random non-negative 31-bit number"
-        u32::from_be_bytes(self.world.random()) >> 1
+        u32::from_be_bytes(self.environment.random()) >> 1
     }
 
     fn expiration(&self) -> u32 {
-        u32::try_from(self.world.seconds())
+        u32::try_from(self.environment.seconds())
             .unwrap_or(u32::MAX)
             .saturating_add(Header::VALID_FOR)
     }
@@ -251,20 +252,20 @@ impl Answer {
         self.message.header.flags.contains(OpFlags::CN)
     }
 
-    /// Who answered.
+    /// The server that answered.
     pub(crate) fn server(&self) -> &Server {
         &self.server
     }
 
-    /// The next message, in place of this one.
+    /// Replaces this message by the next one.
     pub(crate) async fn receive(&mut self, shared: &Shared) -> Result<(), ClientError> {
         let received = self.conversation.reply().await;
         let packed = received.map_err(|failure| self.server.failed(failure))?;
-        let now = shared.world.seconds();
+        let now = shared.environment.seconds();
         let message = self
             .open(packed)
             .map_err(|fault| self.server.fault(fault))?;
-        // Anybody may say that there is no such session: it costs a new one.
+        // Anyone can forge "no such session": it costs a new session.
         let outcome = message.outcome().number();
         if self.session.is_some() && (500..600).contains(&outcome) {
             return Err(refused(&self.server, &message));
@@ -277,7 +278,8 @@ impl Answer {
 
     fn open(&self, packed: Packed) -> Result<Message<'static>, ReplyFault> {
         let Packed { envelope, payload } = packed;
-        // "A client should treat id 0xFFFFFFFF on its own TCP connection as 'reply to whatever I sent'."
+        // "A client should treat id 0xFFFFFFFF on its own TCP connection as 'reply to whatever I
+        // sent'."
         let is_ours = [self.request_id, Envelope::UNREAD_REQUEST].contains(&envelope.request_id);
         if !is_ours {
             return Err(ReplyFault::RequestId);
@@ -316,8 +318,9 @@ impl Answer {
         Ok(())
     }
 
-    /// "with CT requested, no credential or a bad one is an error. An `HS_MAC` reply is acceptable only if the reply's
-    /// session id > 0 and the client has that session" (`handle-protocol.md` §4.3).
+    /// "with CT requested, no credential or a bad one is an error. An `HS_MAC` reply is acceptable
+    /// only if the reply's session id > 0 and the client has that session" (`handle-protocol.md`
+    /// §4.3).
     fn verify(&self, reply: &Message<'_>) -> Result<(), ReplyFault> {
         if reply.credential.is_empty() {
             return Err(ReplyFault::NotCertified);
@@ -357,16 +360,16 @@ impl Server {
     }
 }
 
-/// What a server says that answers no.
+/// The error of a server.
 pub(crate) fn refused(server: &Server, reply: &Message<'_>) -> ClientError {
     let code = reply.outcome();
     let body: Option<ErrorReply<'_>> = Some(reply)
         .filter(|_| code.is_error())
         .and_then(|reply| reply.read().ok());
-    // What a server says is shown on terminals.
+    // The text of a server is shown on terminals.
     let message = body.map_or_else(String::new, |body| {
         let clean = body.message.chars().filter(|c| !c.is_control());
-        clean.take(LONGEST_WORDS).collect()
+        clean.take(MAX_MESSAGE_BYTES).collect()
     });
     ClientError::Refused {
         server: server.endpoint.to_string(),
@@ -375,12 +378,12 @@ pub(crate) fn refused(server: &Server, reply: &Message<'_>) -> ClientError {
     }
 }
 
-/// Whether who answered a challenge is known from then on.
+/// Whether an answered challenge identifies the client from then on.
 fn is_accepted(code: ResponseCode) -> bool {
     !matches!(code.number(), 400..=406)
 }
 
-/// A body that is written already.
+/// A body that is encoded already.
 struct Written<'a>(&'a [u8]);
 
 impl<'a> Codec<'a> for Written<'a> {
@@ -393,7 +396,7 @@ impl<'a> Codec<'a> for Written<'a> {
     }
 }
 
-/// Since this version, values that not everybody may read are encrypted in sessions.
+/// Since this version, sessions encrypt values that are not public.
 const ENCRYPTS_VALUES: Version = Version::new(2, 8);
-/// How much of a server's words is kept.
-const LONGEST_WORDS: usize = 1_000;
+/// How many bytes of a server's message are returned.
+const MAX_MESSAGE_BYTES: usize = 1_000;

@@ -1,16 +1,17 @@
-//! Talks to any handle server: finds it, resolves, administers.
+//! A client for any handle server: it finds the server, resolves and administers handles.
 //!
-//! A [`Client`] asks whoever serves a handle, found from [`Roots`], or a [`Target`] that was chosen. It asks over UDP,
-//! sends again what is lost, goes over to TCP and to HTTP, verifies what is signed, answers challenges as a [`Login`],
-//! and keeps answers for as long as their TTLs allow. It is asynchronous, on tokio; dropping a future stops what it does.
+//! A [`Client`] asks the server of a handle, which it finds from [`Roots`], or a chosen [`Target`].
+//! It uses UDP, repeats lost requests, switches to TCP and to HTTP, verifies signatures, answers
+//! challenges with a [`Login`], and caches answers for as long as their TTLs allow. It is
+//! asynchronous, on tokio; dropping a future stops its work.
 //!
 //! ```no_run
-//! use handfast_client::{Client, Creation, Login, Query, ServerAddress, World};
+//! use handfast_client::{Client, Creation, Login, Query, ServerAddress, Environment};
 //! use handfast_wire::Value;
 //!
 //! # async fn example() -> Result<(), handfast_client::ClientError> {
 //! let server: ServerAddress = "127.0.0.1:2641".parse()?;
-//! let client = Client::new(World::system()).at(server);
+//! let client = Client::new(Environment::system()).at(server);
 //!
 //! let login = Login::with_secret("300:20.1000/admin", b"secret")?;
 //! let values = [Value::new(1, "URL", b"https://example.org/")];
@@ -29,6 +30,7 @@ mod administration;
 mod authentication;
 mod cache;
 mod client;
+mod environment;
 mod error;
 mod exchange;
 #[cfg(feature = "https")]
@@ -42,13 +44,12 @@ mod session;
 mod shared;
 mod target;
 mod transport;
-mod world;
 
 pub use administration::{Created, Creation};
 pub use authentication::Login;
 pub use client::Client;
+pub use environment::Environment;
 pub use error::{ClientError, Remedy, ReplyFault};
 pub use resolve::{Query, Resolution};
 pub use roots::{Roots, RootsError};
-pub use target::{ServerAddress, Target, Way};
-pub use world::World;
+pub use target::{ServerAddress, Target, Transport};

@@ -1,4 +1,4 @@
-//! Finding who serves a handle (`handle-protocol.md` §8.1, §8.6).
+//! Finding the server of a handle (`handle-protocol.md` §8.1, §8.6).
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -9,30 +9,30 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use handfast_wire::body::{Referral, ResolutionRequest};
 use handfast_wire::{Message, OpFlags, ResponseCode, Site, Value};
 
-use crate::client::{Client, Manner};
+use crate::client::{Client, RequestOptions};
 use crate::error::ClientError;
 use crate::exchange::{Answer, Ask};
 use crate::roots::ROOT;
 use crate::service::{Kind, Service, sites_of};
 use crate::target::Target;
 
-/// How far the answer to one question has led.
+/// Limits on the requests for one answer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trail {
-    /// How many servers stand behind each other.
+    /// The number of referrals.
     pub(crate) hops: u8,
-    /// How many questions had to be asked before each other.
+    /// The number of nested lookups.
     depth: u8,
-    /// How many were asked in all: a service may name many others, and each of those many.
+    /// The number of all requests: a service may name many others, and each of those many.
     asked: Arc<AtomicU32>,
 }
 
 impl Trail {
-    /// One step further, if that is not too far.
+    /// Counts one referral, if the limit allows it.
     fn further(&self, handle: &str) -> Result<Self, ClientError> {
         let hops = self.hops.saturating_add(1);
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
-        if hops > MOST_HOPS || asked >= MOST_ASKED {
+        if hops > MAX_REFERRALS || asked >= MAX_REQUESTS {
             return Err(too_far(handle));
         }
         Ok(Self {
@@ -42,10 +42,10 @@ impl Trail {
         })
     }
 
-    /// Another question before the one that was asked.
+    /// Starts a nested lookup.
     fn deeper(&self, handle: &str) -> Result<Self, ClientError> {
         let depth = self.depth + 1;
-        if depth > MOST_DEPTH {
+        if depth > MAX_NESTED_LOOKUPS {
             return Err(too_far(handle));
         }
         let further = self.further(handle)?;
@@ -56,12 +56,12 @@ impl Trail {
 type Located<'a> = Pin<Box<dyn Future<Output = Result<Vec<Site>, ClientError>> + Send + 'a>>;
 
 impl Client {
-    /// Asks whoever is to be asked, and goes on to whom they refer.
+    /// Asks the servers of a handle, and follows their referrals.
     pub(crate) async fn route(&self, mut ask: Ask, trail: &Trail) -> Result<Answer, ClientError> {
         let mut trail = trail.clone();
-        trail.hops = trail.hops.saturating_add(self.manner.passed);
+        trail.hops = trail.hops.saturating_add(self.options.passed);
         ask.hops = trail.hops;
-        let mut answer = match &self.manner.target {
+        let mut answer = match &self.options.target {
             Target::Located => self.ask_located(&ask, &trail).await?,
             Target::Server(address) => {
                 let servers = self.servers_at(address, &ask).await?;
@@ -69,7 +69,7 @@ impl Client {
             }
             Target::Sites(sites) => self.ask_sites(sites, &ask).await?,
         };
-        let follows = self.manner.follows_referrals || self.manner.target == Target::Located;
+        let follows = self.options.follows_referrals || self.options.target == Target::Located;
         while follows && is_followed(&answer.message, &ask.handle) {
             trail = trail.further(&ask.handle)?;
             let sites = self.referred(&answer.message, &ask.handle, &trail).await?;
@@ -89,7 +89,7 @@ impl Client {
         self.ask_sites(&sites, ask).await
     }
 
-    /// The sites that serve a handle; what is known of them already is not used if it has to be fresh.
+    /// The sites of a handle; with `fresh` without the cache.
     pub(crate) fn locate<'a>(
         &'a self,
         handle: &'a str,
@@ -114,7 +114,7 @@ impl Client {
             let trail = trail.deeper(handle)?;
             let service = Service {
                 direct: Vec::new(),
-                elsewhere: vec![record],
+                service_handles: vec![record],
             };
             if !is_fresh {
                 let sites = self.gather(&service, Kind::Handles, false, &trail).await?;
@@ -131,8 +131,9 @@ impl Client {
         })
     }
 
-    /// The sites to which values refer for a prefix handle (`handle-protocol.md` §8.6): what `HS_SITE.PREFIX` values say, and
-    /// the services that `HS_SERV.PREFIX` values name; and where there are none, `HS_SITE` and `HS_SERV`.
+    /// The sites that values name for a prefix handle (`handle-protocol.md` §8.6): `HS_SITE.PREFIX`
+    /// values, and the services in `HS_SERV.PREFIX` values; if there are none, `HS_SITE` and
+    /// `HS_SERV`.
     ///
     /// This is for servers that ask on behalf of their clients: `client.at(sites)` asks there.
     pub async fn referral_sites(&self, values: &[Value<'_>]) -> Result<Vec<Site>, ClientError> {
@@ -156,7 +157,7 @@ impl Client {
         Ok(Vec::new())
     }
 
-    /// The sites to which a server refers.
+    /// The sites that a referral names.
     async fn referred(
         &self,
         reply: &Message<'_>,
@@ -176,7 +177,7 @@ impl Client {
             let kind = kinds.first().copied().unwrap_or(Kind::Handles);
             let service = Service {
                 direct: Vec::new(),
-                elsewhere: vec![referral.handle.to_string()],
+                service_handles: vec![referral.handle.to_string()],
             };
             sites = self.gather(&service, kind, false, trail).await?;
         }
@@ -186,8 +187,8 @@ impl Client {
         Ok(sites)
     }
 
-    /// The sites of a service, and those of the services that it names (`handle-protocol.md` §6.4). What cannot be had is
-    /// an error only if there is nothing else.
+    /// The sites of a service, and those of the services that it names (`handle-protocol.md` §6.4).
+    /// A failed lookup is an error only if nothing else is found.
     async fn gather(
         &self,
         service: &Service,
@@ -197,14 +198,14 @@ impl Client {
     ) -> Result<Vec<Site>, ClientError> {
         let mut sites = service.direct.clone();
         let named = |service: &Service, depth: u32| {
-            let handles = service.elsewhere.iter();
+            let handles = service.service_handles.iter();
             let handles = handles.map(|handle| (handle.clone(), depth));
             handles.collect::<Vec<_>>()
         };
         let (mut next, mut seen) = (named(service, 0), BTreeSet::new());
         let mut failed = None;
         while let Some((handle, depth)) = next.pop() {
-            if depth > DEPTH || !seen.insert(handle.to_ascii_uppercase()) {
+            if depth > MAX_SERVICE_DEPTH || !seen.insert(handle.to_ascii_uppercase()) {
                 continue;
             }
             // "`0.NA/0.NA` as a target means 'the configured root sites'."
@@ -215,8 +216,8 @@ impl Client {
             match self.service_values(&handle, kind, is_fresh, trail).await {
                 Ok(values) => {
                     let mut found = sites_of(&values, kind);
-                    // A service that is named for derived prefixes may say where it is in the ordinary way.
-                    if found.direct.is_empty() && found.elsewhere.is_empty() {
+                    // A service for derived prefixes may also use the ordinary types.
+                    if found.direct.is_empty() && found.service_handles.is_empty() {
                         found = sites_of(&values, Kind::Handles);
                     }
                     next.extend(named(&found, depth + 1));
@@ -231,7 +232,7 @@ impl Client {
         }
     }
 
-    /// What a service handle says; nothing if there is none.
+    /// The service of a service handle; `None` if there is none.
     async fn service_values(
         &self,
         handle: &str,
@@ -250,20 +251,20 @@ impl Client {
             types: types.into_iter().map(Into::into).collect(),
             ..ResolutionRequest::all(handle)
         };
-        let mut manner = Manner {
-            is_careful: self.manner.is_careful,
-            ..Manner::default()
+        let mut options = RequestOptions {
+            is_careful: self.options.is_careful,
+            ..RequestOptions::default()
         };
-        // Whoever wants signed answers wants to know whose signature it is, and who logs in, with whom.
-        if self.manner.is_certified() || self.manner.login.is_some() {
-            manner.certify();
+        // A client that requires signatures, or logs in, must be certain of the server.
+        if self.options.is_certified() || self.options.login.is_some() {
+            options.certify();
         }
         if is_fresh {
-            manner.flags = manner.flags | OpFlags::AT;
+            options.flags = options.flags | OpFlags::AT;
         }
         let asked = Self {
             shared: Arc::clone(&self.shared),
-            manner,
+            options,
         };
         if is_fresh {
             self.shared.cache.forget(handle);
@@ -279,7 +280,7 @@ impl Client {
     }
 }
 
-/// Whether a reply says whom to ask instead. "Client on 303 (only for `0.NA/…` or slashless handles) and 302".
+/// Whether a reply is a referral. "Client on 303 (only for `0.NA/…` or slashless handles) and 302".
 fn is_followed(reply: &Message<'_>, handle: &str) -> bool {
     match reply.outcome() {
         ResponseCode::ServiceReferral => true,
@@ -291,7 +292,7 @@ fn is_followed(reply: &Message<'_>, handle: &str) -> bool {
     }
 }
 
-/// The kinds of values that say where to ask instead, and those that do where there are none of the first.
+/// The kinds of values of a referral, in order of preference.
 const PREFIX_REFERRAL: &[Kind] = &[Kind::DerivedPrefixes, Kind::Handles];
 const SERVICE_REFERRAL: &[Kind] = &[Kind::Handles];
 
@@ -302,10 +303,10 @@ fn too_far(handle: &str) -> ClientError {
 }
 
 /// "the client library gives up at 40 hops"
-const MOST_HOPS: u8 = 40;
-/// How many servers are asked for one answer.
-const MOST_ASKED: u32 = 100;
-/// How many prefixes have to be found before one is: a service handle is under a prefix too.
-const MOST_DEPTH: u8 = 8;
-/// How far services name services.
-const DEPTH: u32 = 20;
+const MAX_REFERRALS: u8 = 40;
+/// The maximum number of requests for one answer.
+const MAX_REQUESTS: u32 = 100;
+/// The maximum number of nested lookups: a service handle is under a prefix, too.
+const MAX_NESTED_LOOKUPS: u8 = 8;
+/// The maximum depth of services that name services.
+const MAX_SERVICE_DEPTH: u32 = 20;

@@ -1,21 +1,23 @@
 //! Which addresses a server may connect to when the address comes from data of others.
 //!
-//! Anybody can publish a site record that names any address. A server that looks up keys for its clients would
-//! otherwise be a way into the network that it stands in (server-side request forgery). So only addresses that are
-//! reachable from everywhere count: neither those of the IANA special-purpose registries (RFC 6890), nor those that
-//! carry an IPv4 address inside an IPv6 address, because a gateway may lead them to a private network.
+//! Anybody can publish a site record that names any address. A server that looks up keys for its
+//! clients would otherwise be a way into the network that it stands in (server-side request
+//! forgery). So only addresses that are reachable from everywhere count: neither those of the IANA
+//! special-purpose registries (RFC 6890), nor those that carry an IPv4 address inside an IPv6
+//! address, because a gateway may lead them to a private network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-/// Whether a host is an address that everybody can reach. A host name is not: what it stands for may change between
-/// the check and the connection.
+/// Whether a host is an address that everybody can reach. A host name is not: its address may
+/// change between the check and the connection.
 pub(crate) fn is_public_host(host: &str) -> bool {
     host.parse().is_ok_and(is_public)
 }
 
-/// Whether everybody can reach an address. An IPv4-mapped address counts as the IPv4 address that is in it.
+/// Whether everybody can reach an address. An IPv4-mapped address counts as the IPv4 address that
+/// it contains.
 fn is_public(address: IpAddr) -> bool {
     let address = address.to_canonical();
     !SPECIAL.iter().any(|network| network.contains(&address))
@@ -88,7 +90,8 @@ const SPECIAL: [IpNet; 28] = [
 mod tests {
     use super::*;
 
-    /// A record that named `64:ff9b::a00:1`, `2002:7f00:1::` or `240.0.0.1` made the server connect to it.
+    /// Guards: a record that named `64:ff9b::a00:1`, `2002:7f00:1::` or `240.0.0.1` made the server
+    /// connect to it.
     #[test]
     #[rustfmt::skip] // A row is a network: its first and last addresses.
     fn addresses_of_special_networks_are_not_public() {
@@ -125,7 +128,7 @@ mod tests {
             ["fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
             ["fec0::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
             ["ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
-            // Names stand for something else a moment later, and other spellings of addresses are names.
+            // The address of a name can change, and other spellings of addresses are names.
             ["localhost", "example.org"],
             ["0177.0.0.1", "2130706433"],
         ] {

@@ -13,10 +13,10 @@ use crate::locate::Trail;
 use crate::roots::ROOT;
 use crate::target::Target;
 
-/// Which values of a handle are asked for.
+/// Which values of a handle to ask for.
 ///
-/// Values whose index is named or whose type is named; all, if nothing is. A type that ends in a dot stands for the
-/// type and all below it.
+/// Values with one of these indexes or types; all values if both are empty. A type that ends in a
+/// dot also stands for all types below it.
 ///
 /// ```
 /// use handfast_client::Query;
@@ -30,14 +30,15 @@ pub struct Query {
     pub indexes: Vec<u32>,
     /// Types of values.
     pub types: Vec<String>,
-    /// Ask for values that only administrators may read, too. That needs a login, and no cache answers.
+    /// Also ask for values that only administrators may read. That needs a login, and the cache is
+    /// not used.
     pub includes_restricted: bool,
-    /// Resolve what an `HS_ALIAS` value names instead of the handle that has it.
+    /// Follow `HS_ALIAS` values.
     pub follows_aliases: bool,
 }
 
 impl Query {
-    /// All values that everybody may read.
+    /// All public values.
     #[must_use]
     pub fn all() -> Self {
         Self::default()
@@ -53,31 +54,31 @@ impl Query {
     }
 }
 
-/// The values of a handle, and where they come from.
+/// The values of a handle, and their source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resolution {
-    /// The handle that has the values: the last one, where aliases were followed.
+    /// The handle with the values: the last one, if aliases were followed.
     pub handle: String,
     /// The values, in no particular order.
     pub values: Vec<Value<'static>>,
     /// Handles whose aliases led here, in order.
     pub aliases: Vec<String>,
-    /// Whether the answer was signed, and the signature right.
+    /// Whether the answer had a valid signature.
     pub is_certified: bool,
-    /// Whether a server of a primary site gave it.
+    /// Whether it came from a server of a primary site.
     pub is_authoritative: bool,
-    /// Whether it was known from an earlier answer.
+    /// Whether it came from the cache.
     pub is_cached: bool,
-    /// Who answered, and by which way, unless it was known.
+    /// The server and the transport, unless it came from the cache.
     pub server: Option<String>,
 }
 
 impl Client {
-    /// The values of a handle.
+    /// Resolves a handle.
     ///
-    /// Template handles are evaluated by the server that has their prefix; this client does not evaluate them for servers
-    /// that are too old to.
+    /// The server of a prefix evaluates template handles; this client does not do it for servers
+    /// that are too old.
     pub async fn resolve(&self, handle: &str, query: &Query) -> Result<Resolution, ClientError> {
         let (mut handle, mut aliases) = (handle.to_string(), Vec::new());
         let mut seen = BTreeSet::from([handle.to_ascii_uppercase()]);
@@ -106,26 +107,26 @@ impl Client {
             };
             let too_far = || ClientError::Aliases(aliases.first().unwrap_or(&handle).clone());
             let next = alias.text().ok_or_else(too_far)?.to_string();
-            if !seen.insert(next.to_ascii_uppercase()) || aliases.len() >= MOST_ALIASES {
+            if !seen.insert(next.to_ascii_uppercase()) || aliases.len() >= MAX_ALIASES {
                 return Err(too_far());
             }
             aliases.push(std::mem::replace(&mut handle, next));
         }
     }
 
-    /// The values that a request asks for, from the cache or from a server.
+    /// The values for a request, from the cache or from a server.
     pub(crate) async fn values(
         &self,
         request: &ResolutionRequest<'_>,
         includes_restricted: bool,
         trail: &Trail,
     ) -> Result<Resolution, ClientError> {
-        let manner = &self.manner;
-        let is_located = manner.target == Target::Located;
-        let is_kept = is_located && !manner.is_authoritative() && !includes_restricted;
-        let now = self.shared.world.seconds();
+        let options = &self.options;
+        let is_located = options.target == Target::Located;
+        let is_cacheable = is_located && !options.is_authoritative() && !includes_restricted;
+        let now = self.shared.environment.seconds();
         let cache = &self.shared.cache;
-        let known = is_kept.then(|| cache.get(request, manner.is_certified(), now));
+        let known = is_cacheable.then(|| cache.get(request, options.is_certified(), now));
         if let Some((values, is_certified)) = known.flatten() {
             return Ok(Resolution {
                 handle: request.handle.to_string(),
@@ -144,7 +145,7 @@ impl Client {
         if includes_restricted {
             ask.flags = ask.flags.without(OpFlags::PO);
         }
-        // What everybody may read needs nobody, and no session.
+        // Public values need no login and no session.
         let asked = if includes_restricted {
             self.clone()
         } else {
@@ -158,14 +159,14 @@ impl Client {
             return Err(fault(ReplyFault::Handle));
         }
         let values: Vec<_> = reply.values.into_iter().map(Value::into_owned).collect();
-        if is_kept {
-            cache.put(request, &values, manner.is_certified(), now);
+        if is_cacheable {
+            cache.put(request, &values, options.is_certified(), now);
         }
         Ok(Resolution {
             handle: request.handle.to_string(),
             values,
             aliases: Vec::new(),
-            is_certified: manner.is_certified(),
+            is_certified: options.is_certified(),
             is_authoritative: answer.message.header.flags.contains(OpFlags::AT),
             is_cached: false,
             server: Some(answer.server().endpoint.to_string()),
@@ -183,5 +184,5 @@ impl Client {
 }
 
 const ALIAS: &str = "HS_ALIAS";
-/// How many aliases are followed.
-const MOST_ALIASES: usize = 16;
+/// The maximum number of aliases that are followed.
+const MAX_ALIASES: usize = 16;

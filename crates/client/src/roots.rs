@@ -1,15 +1,15 @@
-//! Root information: where looking for a handle begins (`handle-protocol.md` §6.13).
+//! Root information: the start of a lookup (`handle-protocol.md` §6.13).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use handfast_wire::json::{GivenValue, read_site};
+use handfast_wire::json::{ParsedValue, read_site};
 use handfast_wire::{Codec, LocalInfo, RootInfo, Site, Value};
 use serde_json::Value as Json;
 
 use crate::service::{Kind, Service, sites_of};
 
-/// From where handles are found: the sites of the root, service handles that are known beforehand, and sites of
-/// prefixes for which the root need not be asked.
+/// The root information: the sites of the root, known service handles, and sites of prefixes that
+/// need no request to the root.
 ///
 /// ```
 /// use handfast_client::Roots;
@@ -22,15 +22,15 @@ use crate::service::{Kind, Service, sites_of};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roots {
     sites: Vec<Site>,
-    /// By handle in capitals.
+    /// By handle in uppercase.
     known: BTreeMap<String, Vec<Value<'static>>>,
-    /// By prefix handle in capitals.
+    /// By prefix handle in uppercase.
     local: BTreeMap<String, Vec<Site>>,
 }
 
 impl Roots {
-    /// Reads a file, whichever it is: `root_info`, `bootstrap_handles`, `local_info` in either form, or the record of a
-    /// site (`siteinfo.bin`, `siteinfo.json`), which is then taken for the root.
+    /// Reads a file of any kind: `root_info`, `bootstrap_handles`, `local_info` in either form, or
+    /// the record of a site (`siteinfo.bin`, `siteinfo.json`), which is then used as the root.
     pub fn read(file: &[u8]) -> Result<Self, RootsError> {
         let start = file.iter().find(|byte| !byte.is_ascii_whitespace());
         if matches!(start, Some(b'{' | b'[')) {
@@ -52,7 +52,7 @@ impl Roots {
         Ok(roots)
     }
 
-    /// One site that is the root.
+    /// Uses one site as the root.
     #[must_use]
     pub fn of_site(site: Site) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Roots {
         }
     }
 
-    /// From the values of `0.NA/0.NA` and of handles that it names.
+    /// Reads the values of `0.NA/0.NA` and of the handles that it names.
     pub(crate) fn of_handles(known: BTreeMap<String, Vec<Value<'static>>>) -> Self {
         let known: BTreeMap<_, _> = known
             .into_iter()
@@ -71,9 +71,16 @@ impl Roots {
         let (mut next, mut seen) = (vec![ROOT.to_string()], BTreeSet::new());
         while let Some(handle) = next.pop() {
             if let Some(values) = known.get(&handle).filter(|_| seen.insert(handle.clone())) {
-                let Service { direct, elsewhere } = sites_of(values, Kind::Handles);
+                let Service {
+                    direct,
+                    service_handles,
+                } = sites_of(values, Kind::Handles);
                 sites.extend(direct);
-                next.extend(elsewhere.iter().map(|handle| handle.to_ascii_uppercase()));
+                next.extend(
+                    service_handles
+                        .iter()
+                        .map(|handle| handle.to_ascii_uppercase()),
+                );
             }
         }
         Self {
@@ -83,7 +90,7 @@ impl Roots {
         }
     }
 
-    /// These, and what others know beside them.
+    /// Adds other root information.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.sites.extend(other.sites);
@@ -98,20 +105,20 @@ impl Roots {
         &self.sites
     }
 
-    /// Whether they name a site.
+    /// Whether the root information names a site.
     pub(crate) fn name(&self, site: &Site) -> bool {
         let local = self.local.values().flatten();
         let mut all = self.sites.iter().chain(local);
         all.any(|named| named == site)
     }
 
-    /// The values of a handle, if they came with the root information.
+    /// The values of a handle, if they are in the root information.
     pub(crate) fn known(&self, handle: &str) -> Option<&[Value<'static>]> {
         let values = self.known.get(&handle.to_ascii_uppercase())?;
         Some(values)
     }
 
-    /// The sites of a prefix for which the root need not be asked.
+    /// The sites of a prefix that need no request to the root.
     pub(crate) fn local(&self, prefix: &str) -> Option<&[Site]> {
         let key = format!("0.NA/{}", prefix.to_ascii_uppercase());
         self.local.get(&key).map(Vec::as_slice)
@@ -128,14 +135,14 @@ impl Roots {
     }
 }
 
-/// Why root information is none.
+/// Why root information cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootsError {
-    /// A JSON file that is not as it should be.
+    /// The JSON file does not have the expected form.
     #[error("the root information is not as it should be: {0}")]
     Json(#[from] serde_json::Error),
-    /// None of the files that hold it.
+    /// The file is none of the known kinds.
     #[error("this is no root_info, bootstrap_handles, local_info, siteinfo.bin or siteinfo.json")]
     Unknown,
 }
@@ -146,7 +153,7 @@ fn from_json(file: &[u8]) -> Result<Roots, RootsError> {
         let mut known = BTreeMap::new();
         for (handle, record) in handles {
             let values = record.get("values").unwrap_or(&Json::Null).to_string();
-            let given: Vec<GivenValue<'_>> = serde_json::from_str(&values)?;
+            let given: Vec<ParsedValue<'_>> = serde_json::from_str(&values)?;
             let values = given
                 .into_iter()
                 .map(|value| value.into_value().into_owned());

@@ -1,13 +1,13 @@
-//! Sites: what values say of who serves, and which server of them to ask.
+//! Sites: which servers serve a handle, and which of them to ask.
 
 use handfast_wire::{Codec, Opcode, Site, SiteInterface, SiteServer, Value, Version};
 
 use crate::public_address::is_public_host;
 use crate::roots::Roots;
-use crate::target::{ServerAddress, Way};
+use crate::target::{ServerAddress, Transport};
 use crate::transport::Endpoint;
 
-/// What is served: handles under a prefix, or prefix handles derived from one.
+/// What a site serves: handles under a prefix, or prefix handles derived from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Handles,
@@ -15,7 +15,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The types of values that say so.
+    /// The types of its values.
     pub(crate) fn types(self) -> &'static [&'static str] {
         match self {
             Self::Handles => &["HS_SITE", "HS_SITE.6", "HS_SERV", "HS_NAMESPACE"],
@@ -24,14 +24,14 @@ impl Kind {
     }
 }
 
-/// Who serves something: sites, and handles that say more.
+/// The servers of a handle: sites, and service handles that name more.
 #[derive(Debug, Default)]
 pub(crate) struct Service {
     pub(crate) direct: Vec<Site>,
-    pub(crate) elsewhere: Vec<String>,
+    pub(crate) service_handles: Vec<String>,
 }
 
-/// What values say of who serves. Types are "matched case-sensitively" (`handle-protocol.md` §13).
+/// Reads the service from values. Types are "matched case-sensitively" (`handle-protocol.md` §13).
 pub(crate) fn sites_of(values: &[Value<'_>], kind: Kind) -> Service {
     let mut service = Service::default();
     for value in values {
@@ -42,46 +42,48 @@ pub(crate) fn sites_of(values: &[Value<'_>], kind: Kind) -> Service {
             _ => (false, false),
         };
         if is_site {
-            // A site that cannot be read does not hide the others.
+            // An unreadable site does not affect the others.
             let site = Site::from_bytes(&value.data).ok();
             service.direct.extend(site);
         }
         if is_service {
             let handle = std::str::from_utf8(&value.data).ok();
-            service.elsewhere.extend(handle.map(ToString::to_string));
+            service
+                .service_handles
+                .extend(handle.map(ToString::to_string));
         }
     }
     service
 }
 
-/// A server, and what is known of it.
+/// A server, and its known properties.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     pub(crate) endpoint: Endpoint,
-    /// The version to speak to it in.
+    /// The protocol version to use.
     pub(crate) version: Version,
     /// The serial number of its site record.
     pub(crate) serial: Option<u16>,
-    /// Its public keys, of which one verifies what it signs.
+    /// Its public keys, one of which verifies its signatures.
     pub(crate) keys: Vec<Vec<u8>>,
 }
 
-/// What a server has to be good for.
+/// The requirements on a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need<'a> {
     pub(crate) opcode: Opcode,
     pub(crate) handle: &'a str,
-    /// Only primary sites will do.
+    /// Primary sites only.
     pub(crate) is_authoritative: bool,
-    /// Only public addresses will do, unless the roots name the site.
+    /// Public addresses only, unless the roots name the site.
     pub(crate) is_careful: bool,
-    /// This server of each site, instead of the one that has the handle.
+    /// This server of each site, instead of the one of the handle.
     pub(crate) server: Option<usize>,
-    pub(crate) ways: &'a [Way],
+    pub(crate) transports: &'a [Transport],
 }
 
-/// The servers to ask, in the order to ask them in: "for each protocol in the order UDP, TCP, HTTP (…), for each site"
-/// (`handle-protocol.md` §8.1).
+/// The servers in the order of attempts: "for each protocol in the order UDP, TCP, HTTP (…), for
+/// each site" (`handle-protocol.md` §8.1).
 pub(crate) fn servers(sites: &[Site], roots: &Roots, need: Need<'_>) -> Vec<Server> {
     let is_primary_only = need.is_authoritative || need.opcode.needs_admin_interface();
     let sites: Vec<(bool, Site)> = sites
@@ -92,11 +94,11 @@ pub(crate) fn servers(sites: &[Site], roots: &Roots, need: Need<'_>) -> Vec<Serv
             let all = with_other_addresses(site).into_iter();
             all.map(move |site| (is_any, site))
         })
-        .take(MOST_SITES)
+        .take(MAX_TRIED_SITES)
         .collect();
-    let servers = need.ways.iter().flat_map(|way| {
+    let servers = need.transports.iter().flat_map(|transport| {
         let server = |(is_any, site): &(bool, Site)| {
-            let server = server_of(site, need, *way)?;
+            let server = server_of(site, need, *transport)?;
             (*is_any || is_public_host(&server.endpoint.host)).then_some(server)
         };
         sites.iter().filter_map(server)
@@ -104,19 +106,19 @@ pub(crate) fn servers(sites: &[Site], roots: &Roots, need: Need<'_>) -> Vec<Serv
     servers.collect()
 }
 
-fn server_of(site: &Site, need: Need<'_>, way: Way) -> Option<Server> {
+fn server_of(site: &Site, need: Need<'_>, transport: Transport) -> Option<Server> {
     let number = match need.server {
         Some(number) => number,
         None => site.server_number_for(need.handle)?,
     };
     let server = site.servers.get(number)?;
     let interface = server.interfaces.iter().find(|interface| {
-        interface.protocol == way.protocol() && suits(**interface, need.opcode)
+        interface.protocol == transport.protocol() && suits(**interface, need.opcode)
     })?;
     let (major, minor) = site.protocol;
     Some(Server {
         endpoint: Endpoint {
-            way,
+            transport,
             host: host(site, number, server)?,
             port: u16::try_from(interface.port).ok()?,
             path: path(site, number)?,
@@ -127,7 +129,7 @@ fn server_of(site: &Site, need: Need<'_>, way: Way) -> Option<Server> {
     })
 }
 
-/// Whether an interface takes an operation. Lists are asked of either kind, as deployed clients do.
+/// Whether an interface accepts an operation. Lists go to either kind, as deployed clients do.
 fn suits(interface: SiteInterface, opcode: Opcode) -> bool {
     match opcode {
         Opcode::Resolution => interface.query(),
@@ -137,7 +139,7 @@ fn suits(interface: SiteInterface, opcode: Opcode) -> bool {
     }
 }
 
-/// The path before handles; one that could be taken for more than a path is none.
+/// The path before handles; `None` if it could be more than a path.
 fn path(site: &Site, number: usize) -> Option<String> {
     let path = attribute(site, "path", number).unwrap_or_default();
     let is_path = path.bytes().all(|byte| byte.is_ascii_graphic());
@@ -154,7 +156,7 @@ fn host(site: &Site, number: usize, server: &SiteServer) -> Option<String> {
     Some(server.ip().to_string())
 }
 
-/// An attribute of a server, by its place, or of the whole site.
+/// An attribute of a server, by its index, or of the whole site.
 fn attribute<'s>(site: &'s Site, name: &str, number: usize) -> Option<&'s str> {
     let find = |wanted: &str| {
         let mut attributes = site.attributes.iter();
@@ -164,7 +166,7 @@ fn attribute<'s>(site: &'s Site, name: &str, number: usize) -> Option<&'s str> {
     Some(&found.1)
 }
 
-/// The site, and again with the other addresses that it says its servers have.
+/// The site, and again with the other addresses of its servers.
 fn with_other_addresses(site: &Site) -> Vec<Site> {
     let mut other = site.clone();
     let mut is_other = false;
@@ -185,13 +187,13 @@ fn with_other_addresses(site: &Site) -> Vec<Site> {
     sites
 }
 
-/// How many sites are tried: a record may name any number that never answer.
-const MOST_SITES: usize = 32;
+/// The maximum number of sites that are tried: a record may name any number that never answer.
+const MAX_TRIED_SITES: usize = 32;
 
-/// A server of which the address is known, and perhaps the site that it says it belongs to.
+/// A server with a known address, and perhaps its site.
 pub(crate) fn servers_at(
     address: &ServerAddress,
-    ways: &[Way],
+    transports: &[Transport],
     site: Option<&Site>,
 ) -> Vec<Server> {
     let version = site.map_or(Version::BLIND, |site| {
@@ -202,13 +204,13 @@ pub(crate) fn servers_at(
         let servers = site.servers.iter();
         servers.map(|server| server.public_key.clone()).collect()
     });
-    let ways = ways.iter().filter(|way| match way {
-        Way::Http => address.is_http,
-        Way::Udp | Way::Tcp => !address.is_http,
+    let transports = transports.iter().filter(|transport| match transport {
+        Transport::Http => address.is_http,
+        Transport::Udp | Transport::Tcp => !address.is_http,
     });
-    let server = |way: &Way| Server {
+    let server = |transport: &Transport| Server {
         endpoint: Endpoint {
-            way: *way,
+            transport: *transport,
             host: address.host.clone(),
             port: address.port,
             path: address.path.clone(),
@@ -217,7 +219,7 @@ pub(crate) fn servers_at(
         serial: site.map(|site| site.serial),
         keys: keys.clone(),
     };
-    ways.map(server).collect()
+    transports.map(server).collect()
 }
 
 #[cfg(test)]
@@ -255,7 +257,7 @@ mod tests {
             is_authoritative: false,
             is_careful: false,
             server: None,
-            ways: Way::ALL,
+            transports: Transport::ALL,
         }
     }
 
@@ -271,8 +273,8 @@ mod tests {
     fn a_server_is_chosen_by_hash() {
         // 1894531649 mod 3 = 2, 720506085 mod 3 = 0.
         for (handle, id) in [("20.500.12345/ABC", 3), ("10.1045/may99-payette", 1)] {
-            let expected =
-                ["UDP", "TCP", "HTTP"].map(|way| format!("192.0.2.{id}:2641 over {way}"));
+            let expected = ["UDP", "TCP", "HTTP"]
+                .map(|transport| format!("192.0.2.{id}:2641 over {transport}"));
             assert_eq!(hosts(&[site()], need(Opcode::Resolution, handle)), expected);
         }
         let found = servers(
@@ -305,15 +307,15 @@ mod tests {
         let mut one = site();
         one.servers.truncate(1);
         one.attributes = vec![("alt_addr".into(), "2001:db8::1".into())];
-        let ways = Need {
-            ways: &[Way::Tcp],
+        let transports = Need {
+            transports: &[Transport::Tcp],
             ..need(Opcode::Resolution, "a/b")
         };
         let expected = ["192.0.2.1:2641 over TCP", "[2001:db8::1]:2641 over TCP"];
-        assert_eq!(hosts(&[one.clone()], ways), expected);
+        assert_eq!(hosts(&[one.clone()], transports), expected);
         one.servers[0].address = [0; 16];
         one.attributes = vec![("domain.0".into(), "hdl.example.org".into())];
-        assert_eq!(hosts(&[one], ways), ["hdl.example.org:2641 over TCP"]);
+        assert_eq!(hosts(&[one], transports), ["hdl.example.org:2641 over TCP"]);
     }
 
     #[test]
@@ -345,7 +347,7 @@ mod tests {
             }
             let found = servers(std::slice::from_ref(&there), &Roots::default(), careful);
             assert_eq!(!found.is_empty(), is_asked, "{text}");
-            // Whom the roots name, the operator has named.
+            // The operator has chosen the servers in the roots.
             let named = servers(
                 std::slice::from_ref(&there),
                 &Roots::of_site(there.clone()),

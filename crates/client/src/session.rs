@@ -27,17 +27,18 @@ use crate::transport::{Endpoint, Packed};
 pub(crate) struct Session {
     pub(crate) id: u32,
     key: SessionKey,
-    /// The version of the reply that set it up: all messages of the session are of it.
+    /// The version of the reply that set it up: all messages of the session use it.
     pub(crate) version: Version,
     sent: AtomicU32,
     received: Mutex<CounterWindow>,
     is_authenticated: AtomicBool,
-    /// "only the latest [challenge] is kept per session": until it is known who asks, one request is made at a time.
+    /// "only the latest [challenge] is kept per session": until the login is accepted, requests are
+    /// sent one at a time.
     pub(crate) gate: Gate<()>,
 }
 
 impl Session {
-    /// The credential of a request, which counts it.
+    /// The credential of a request, with its counter.
     pub(crate) fn certify(&self, request: &Message<'_>) -> Result<Vec<u8>, CryptoError> {
         let counter = self.sent.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let framing = Framing::of(&request.envelope);
@@ -60,7 +61,7 @@ impl Session {
         Ok(opened.to_vec())
     }
 
-    /// Whether a reply is the server's, and new.
+    /// Whether a reply is from the server, and new.
     pub(crate) fn verify(
         &self,
         credential: &Credential<'_>,
@@ -85,47 +86,47 @@ impl Session {
         self.is_authenticated.load(Ordering::Acquire)
     }
 
-    /// The server has accepted an answer to its challenge.
+    /// Records that the server has accepted an answer to its challenge.
     pub(crate) fn is_known(&self) {
         self.is_authenticated.store(true, Ordering::Release);
     }
 }
 
-/// The sessions of a client, by server and identity. Each has a place of its own, so that many who want one wait for
-/// one that is being set up.
+/// The sessions of a client, by server and identity. Each has a slot of its own, so that concurrent
+/// requests wait for one session that is being set up.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    places: Mutex<HashMap<(Endpoint, String), Place>>,
+    slots: Mutex<HashMap<(Endpoint, String), SessionSlot>>,
 }
 
-type Place = Arc<Gate<Option<Arc<Session>>>>;
+type SessionSlot = Arc<Gate<Option<Arc<Session>>>>;
 
 impl Sessions {
-    fn place(&self, server: &Server, login: &Login) -> Place {
-        let mut places = lock(&self.places);
-        if places.len() >= MOST {
-            // Those that are forgotten here end by themselves at the server.
-            places.clear();
+    fn slot(&self, server: &Server, login: &Login) -> SessionSlot {
+        let mut slots = lock(&self.slots);
+        if slots.len() >= MAX_SESSIONS {
+            // Removed sessions time out at the server.
+            slots.clear();
         }
         let key = (server.endpoint.clone(), login.identity().to_string());
-        Arc::clone(places.entry(key).or_default())
+        Arc::clone(slots.entry(key).or_default())
     }
 
-    /// Forgets a session, unless there is another in its place by now.
+    /// Removes a session, unless a new one has replaced it.
     pub(crate) async fn forget(&self, server: &Server, login: &Login, session: &Session) {
-        let place = self.place(server, login);
-        let mut kept = place.lock().await;
-        if kept.as_ref().is_some_and(|kept| kept.id == session.id) {
-            *kept = None;
+        let slot = self.slot(server, login);
+        let mut slot = slot.lock().await;
+        if slot.as_ref().is_some_and(|slot| slot.id == session.id) {
+            *slot = None;
         }
     }
 
-    /// Takes all out, to end them.
+    /// Removes all sessions, to end them.
     pub(crate) async fn take(&self) -> Vec<(Endpoint, Arc<Session>)> {
-        let places = std::mem::take(&mut *lock(&self.places));
+        let slots = std::mem::take(&mut *lock(&self.slots));
         let mut taken = Vec::new();
-        for ((endpoint, _), place) in places {
-            let session = place.lock().await.take();
+        for ((endpoint, _), slot) in slots {
+            let session = slot.lock().await.take();
             taken.extend(session.map(|session| (endpoint, session)));
         }
         taken
@@ -133,19 +134,19 @@ impl Sessions {
 }
 
 impl Shared {
-    /// The session with a server for someone, which is set up if there is none.
+    /// The session with a server for a login, which is set up if there is none.
     pub(crate) async fn session(
         &self,
         server: &Server,
         login: &Login,
     ) -> Result<Arc<Session>, ClientError> {
-        let place = self.sessions.place(server, login);
-        let mut kept = place.lock().await;
-        if let Some(session) = &*kept {
+        let slot = self.sessions.slot(server, login);
+        let mut slot = slot.lock().await;
+        if let Some(session) = &*slot {
             return Ok(Arc::clone(session));
         }
         let session = Arc::new(self.set_up(server, login).await?);
-        *kept = Some(Arc::clone(&session));
+        *slot = Some(Arc::clone(&session));
         Ok(session)
     }
 
@@ -168,7 +169,8 @@ impl Shared {
 
     /// "Since session MACs hide the server's key, the client must request CT on `SESSION_SETUP`."
     async fn set_up(&self, server: &Server, login: &Login) -> Result<Session, ClientError> {
-        let pair = DhKeyPair::generate(&MODP_2048, &[2], &mut |bytes| self.world.fill(bytes))?;
+        let pair =
+            DhKeyPair::generate(&MODP_2048, &[2], &mut |bytes| self.environment.fill(bytes))?;
         let setup = SessionSetup {
             key_exchange: KeyExchange::DiffieHellman {
                 public_key: pair.public_key().to_bytes().into(),
@@ -213,8 +215,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many sessions are kept.
-const MOST: usize = 256;
+/// The maximum number of sessions.
+const MAX_SESSIONS: usize = 256;
 
 #[cfg(test)]
 mod tests {

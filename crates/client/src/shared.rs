@@ -1,4 +1,4 @@
-//! What all clones of a client have in common.
+//! The state that all clones of a client share.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -6,26 +6,26 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use handfast_wire::Site;
 
 use crate::cache::Cache;
+use crate::environment::Environment;
 use crate::roots::Roots;
 use crate::session::Sessions;
 use crate::target::ServerAddress;
-use crate::world::World;
 
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(crate) world: World,
+    pub(crate) environment: Environment,
     pub(crate) cache: Cache,
     pub(crate) sessions: Sessions,
     roots: RwLock<Arc<Roots>>,
-    /// What servers that were asked by their address say of themselves.
+    /// Site information of servers that were asked by address.
     sites: Mutex<HashMap<ServerAddress, Site>>,
 }
 
 impl Shared {
-    pub(crate) fn new(world: World, most_answers: usize) -> Self {
+    pub(crate) fn new(environment: Environment, max_answers: usize) -> Self {
         Self {
-            world,
-            cache: Cache::new(most_answers),
+            environment,
+            cache: Cache::new(max_answers),
             sessions: Sessions::default(),
             roots: RwLock::default(),
             sites: Mutex::default(),
@@ -38,8 +38,8 @@ impl Shared {
     }
 
     pub(crate) fn set_roots(&self, roots: Roots) {
-        let mut kept = self.roots.write().unwrap_or_else(PoisonError::into_inner);
-        *kept = Arc::new(roots);
+        let mut roots_slot = self.roots.write().unwrap_or_else(PoisonError::into_inner);
+        *roots_slot = Arc::new(roots);
     }
 
     pub(crate) fn site_of(&self, address: &ServerAddress) -> Option<Site> {
@@ -49,11 +49,11 @@ impl Shared {
 
     pub(crate) fn keep_site(&self, address: &ServerAddress, site: &Site) {
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
-        if sites.len() >= MOST_SITES {
+        if sites.len() >= MAX_CACHED_SITES {
             sites.clear();
         }
         sites.insert(address.clone(), site.clone());
     }
 }
 
-const MOST_SITES: usize = 1_024;
+const MAX_CACHED_SITES: usize = 1_024;

@@ -1,4 +1,4 @@
-//! Whom to ask, and by which way.
+//! Targets: which server to ask, and by which transport.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,28 +7,28 @@ use handfast_wire::Site;
 
 use crate::error::ClientError;
 
-/// How messages travel.
+/// A transport for messages.
 ///
 /// ```
-/// use handfast_client::Way;
+/// use handfast_client::Transport;
 ///
-/// assert_eq!(Way::Udp.to_string(), "UDP");
+/// assert_eq!(Transport::Udp.to_string(), "UDP");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Way {
-    /// Datagrams, sent again when nothing comes back.
+pub enum Transport {
+    /// Datagrams, repeated until a reply comes.
     Udp,
     /// A connection for each request.
     Tcp,
-    /// The same in the body of an HTTP request.
+    /// A connection with the message in the body of an HTTP request.
     Http,
 }
 
-impl Way {
-    /// All, in the order in which they are tried.
+impl Transport {
+    /// All transports, in the order of attempts.
     pub(crate) const ALL: &[Self] = &[Self::Udp, Self::Tcp, Self::Http];
-    /// Those on which nothing has to be sent twice. A challenge is answered once, and a message of a session counts
-    /// once: a datagram that is sent again would be taken for a replay.
+    /// Transports that never repeat a message. A challenge is answered once, and a message of a
+    /// session counts once: a repeated datagram would look like a replay.
     pub(crate) const STEADY: &[Self] = &[Self::Tcp, Self::Http];
 
     /// Its number in site records.
@@ -41,7 +41,7 @@ impl Way {
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Udp => "UDP",
@@ -51,16 +51,16 @@ impl fmt::Display for Way {
     }
 }
 
-/// Whom to ask.
+/// Which server to ask.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Target {
-    /// Whoever serves the handle, found from the roots.
+    /// The server of the handle, found from the roots.
     #[default]
     Located,
     /// This server.
     Server(ServerAddress),
-    /// The servers of these sites, of which the first that answers will do.
+    /// The servers of these sites; the first that answers is used.
     Sites(Vec<Site>),
 }
 
@@ -82,7 +82,8 @@ impl From<Vec<Site>> for Target {
     }
 }
 
-/// Where a server is: `HOST:PORT`, or `http://HOST:PORT` for the handle protocol through HTTP.
+/// The address of a server: `HOST:PORT`, or `http://HOST:PORT` for the handle protocol through
+/// HTTP.
 ///
 /// ```
 /// use handfast_client::ServerAddress;
@@ -100,7 +101,7 @@ pub struct ServerAddress {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) is_http: bool,
-    /// What stands before handles in the paths of HTTP.
+    /// The path before handles in HTTP.
     pub(crate) path: String,
 }
 
@@ -126,7 +127,7 @@ impl FromStr for ServerAddress {
                 (host, port.parse().map_err(|_| wrong())?)
             }
             Some(None) => return Err(wrong()),
-            // More than one colon without brackets is IPv6 alone.
+            // More than one colon without brackets is an IPv6 address without a port.
             None => match place.split_once(':') {
                 Some((host, port)) if !port.contains(':') => {
                     (host, port.parse().map_err(|_| wrong())?)
@@ -151,10 +152,12 @@ impl FromStr for ServerAddress {
 }
 
 impl ServerAddress {
-    /// The same place, spoken to by a way that was chosen, whatever the address says.
-    pub(crate) fn spoken_by(&self, ways: &[Way]) -> Self {
+    /// The address with another transport.
+    pub(crate) fn spoken_by(&self, transports: &[Transport]) -> Self {
         Self {
-            is_http: ways.iter().all(|way| *way == Way::Http),
+            is_http: transports
+                .iter()
+                .all(|transport| *transport == Transport::Http),
             ..self.clone()
         }
     }
@@ -176,7 +179,7 @@ impl fmt::Display for ServerAddress {
         if self.is_http {
             f.write_str("http://")?;
         }
-        write_place(f, &self.host, self.port)?;
+        write_host_port(f, &self.host, self.port)?;
         if self.path.is_empty() {
             Ok(())
         } else {
@@ -185,8 +188,8 @@ impl fmt::Display for ServerAddress {
     }
 }
 
-/// A host and a port, with brackets where the host has colons.
-pub(crate) fn write_place(f: &mut impl fmt::Write, host: &str, port: u16) -> fmt::Result {
+/// A host and a port, with brackets if the host has colons.
+pub(crate) fn write_host_port(f: &mut impl fmt::Write, host: &str, port: u16) -> fmt::Result {
     if host.contains(':') {
         write!(f, "[{host}]:{port}")
     } else {

@@ -1,4 +1,4 @@
-//! The client against the server, by all ways.
+//! The client against the server, by all transports.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 
 use common::{KEY_ADMIN, OPERATOR, SECRET_ADMIN, Server, block_on, client, values_of};
 use handfast_client::{
-    Client, ClientError, Creation, Login, Query, ReplyFault, Roots, ServerAddress, Way,
+    Client, ClientError, Creation, Login, Query, ReplyFault, Roots, ServerAddress, Transport,
 };
 use handfast_registry::{Edit, NewValue, Operation};
 use handfast_wire::crypto::{SecretAlgorithm, answer_with_secret};
@@ -22,12 +22,12 @@ use handfast_wire::{
     Value,
 };
 
-/// The client by each way.
-fn ways(server: &Server) -> [(ServerAddress, Way); 3] {
+/// The client by each transport.
+fn transports(server: &Server) -> [(ServerAddress, Transport); 3] {
     [
-        (server.native(), Way::Udp),
-        (server.native(), Way::Tcp),
-        (server.web(), Way::Http),
+        (server.native(), Transport::Udp),
+        (server.native(), Transport::Tcp),
+        (server.web(), Transport::Http),
     ]
 }
 
@@ -49,8 +49,11 @@ async fn url(client: &Client, handle: &str) -> String {
 fn names_are_resolved_by_all_ways() {
     let server = Server::start();
     block_on(async {
-        for (address, way) in ways(&server) {
-            for client in [client().at(address.clone()), client().at(address).by(way)] {
+        for (address, transport) in transports(&server) {
+            for client in [
+                client().at(address.clone()),
+                client().at(address).by(transport),
+            ] {
                 assert_eq!(
                     url(&client, "20.1000/5555").await,
                     "https://example.org/5555"
@@ -70,8 +73,8 @@ fn names_are_resolved_by_all_ways() {
 fn large_records_come_whole_and_certified_ones_verify() {
     let server = Server::start();
     block_on(async {
-        for (address, way) in ways(&server) {
-            let plain = client().at(address.clone()).by(way);
+        for (address, transport) in transports(&server) {
+            let plain = client().at(address.clone()).by(transport);
             for client in [
                 plain.clone(),
                 plain.certified(),
@@ -88,7 +91,7 @@ fn large_records_come_whole_and_certified_ones_verify() {
                 );
             }
         }
-        // A refusal is signed too.
+        // An error is signed, too.
         let client = client().at(server.native()).certified();
         let missing = client.resolve("20.1000/missing", &Query::all()).await;
         assert_eq!(code(missing), ResponseCode::HandleNotFound);
@@ -105,7 +108,7 @@ fn requests_that_are_longer_than_a_packet_are_cut() {
             types,
             ..Query::all()
         };
-        let client = client().at(server.native()).by(Way::Udp);
+        let client = client().at(server.native()).by(Transport::Udp);
         let found = client.resolve("20.1000/5555", &query).await.unwrap();
         assert_eq!(found.values.len(), 1);
     });
@@ -250,7 +253,7 @@ fn who_is_not_known_or_wrong_is_told_so() {
             assert_eq!(code(error), ResponseCode::AuthenticationFailed);
             let other = Login::with_secret("300:20.1000/5555", b"secret").unwrap();
             let error = client.with_login(other).delete("20.1000/5555").await;
-            // Who has no key, and who has no rights, is not told apart before somebody has logged in.
+            // Before a login the server does not tell a missing key from missing rights.
             assert_eq!(code(error), ResponseCode::AuthenticationFailed);
         }
         let found = server
@@ -284,7 +287,7 @@ fn a_session_serves_many_requests_at_once_and_is_set_up_anew_when_it_is_lost() {
         for task in tasks {
             task.await.unwrap().unwrap();
         }
-        // Two days later the server knows it no longer.
+        // Two days later the server has forgotten it.
         server.ahead.store(2 * 86_400_000, Ordering::Relaxed);
         create(100).await.unwrap();
         admin.end_sessions().await;
@@ -292,7 +295,7 @@ fn a_session_serves_many_requests_at_once_and_is_set_up_anew_when_it_is_lost() {
     });
 }
 
-/// A session went on with a key that had been taken away.
+/// A session stayed open with a key that had been removed.
 #[test]
 fn a_session_ends_with_the_key_that_opened_it() {
     let server = Server::start();
@@ -312,7 +315,7 @@ fn a_session_ends_with_the_key_that_opened_it() {
             create(1).await.unwrap();
             let (index, handle) = who.split_once(':').unwrap();
             let edit = |edit: Edit| server.registry.edit_name(&OPERATOR, handle, edit);
-            // Whatever else changes in the record is nothing to it.
+            // Other changes of the record do not matter.
             edit(Edit::put(vec![NewValue::new(77, "NOTE", b"x")])).unwrap();
             create(2).await.unwrap();
             edit(Edit::remove(&[index.parse().unwrap()])).unwrap();
@@ -357,7 +360,7 @@ fn names_and_prefixes_are_listed_whole() {
             .await
             .unwrap();
         assert_eq!(count, 1);
-        // An HTTP response has room for the first message only.
+        // An HTTP response contains the first message only.
         let mut ignore = |_: &str| ControlFlow::Continue(());
         let cut = admin.at(server.web()).list("20.1000", &mut ignore).await;
         assert!(matches!(cut, Err(ClientError::Incomplete { .. })));
@@ -566,7 +569,8 @@ fn futures_may_go_to_other_threads() {
     is_send(&client.verify(&Reference::new("a/b", 1), &[], &[], &[]));
 }
 
-/// A client that homes a prefix creates its record next, as on deployed servers: that was answered "already exists".
+/// A client that homes a prefix creates its record next, as on deployed servers: that was answered
+/// "already exists".
 #[test]
 fn the_record_of_a_homed_prefix_is_created_by_its_client() {
     let server = Server::start();
@@ -589,12 +593,13 @@ fn the_record_of_a_homed_prefix_is_created_by_its_client() {
         create(&client, "0.NA/77.1").await.unwrap();
         let twice = create(&client, "0.NA/77.1").await;
         assert_eq!(code(twice), ResponseCode::HandleAlreadyExists);
-        // The administrator in the record names things under the prefix.
+        // The administrator in the record creates names under the prefix.
         create(&client, "77.1/a").await.unwrap();
         let found = client.resolve("0.NA/77.1", &Query::all()).await.unwrap();
         assert_eq!(found.values[0].text(), Some("a new prefix"));
 
-        // Administrators of the server say nothing about a prefix that is in use, or on which others have roles.
+        // Administrators of the server have no rights on a prefix that is in use, or on which
+        // others have roles.
         let operator = &OPERATOR;
         for prefix in ["77.2", "77.3"] {
             let new = handfast_registry::NewAuthority::default();
@@ -612,7 +617,7 @@ fn the_record_of_a_homed_prefix_is_created_by_its_client() {
             let refused = code(refused);
             assert_eq!(refused, ResponseCode::InvalidAdmin, "{handle}");
         }
-        // Nor do those who administer nothing say anything about a new one.
+        // Nor has a principal without rights any on a new one.
         client.home("0.NA/77.4").await.unwrap();
         server.put(
             "20.1000/eve",

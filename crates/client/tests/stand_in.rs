@@ -1,4 +1,4 @@
-//! Servers that lose, lie, refer and stay silent.
+//! Test servers that lose messages, lie, refer and stay silent.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use common::{any, client, seconds};
 use handfast_client::{
-    Client, ClientError, Login, Query, ReplyFault, Resolution, Roots, ServerAddress, Way,
+    Client, ClientError, Login, Query, ReplyFault, Resolution, Roots, ServerAddress, Transport,
 };
 use handfast_wire::body::{
     Body, Challenge, ErrorReply, Referral, ResolutionReply, ResolutionRequest,
@@ -29,7 +29,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::time::Instant;
 
-/// Where a stand-in is, and how many messages it has seen.
+/// The address of a test server, and the number of messages it has seen.
 struct StandIn {
     address: SocketAddr,
     seen: Arc<AtomicU32>,
@@ -168,7 +168,7 @@ async fn when_datagrams_stay_unanswered_a_connection_is_made() {
     assert_eq!((silent.seen(), answering.seen()), (3, 1));
     assert!(began.elapsed() >= Duration::from_secs(3));
     // By UDP alone there is no answer.
-    let error = ask(&silent.client().by(Way::Udp)).await;
+    let error = ask(&silent.client().by(Transport::Udp)).await;
     assert!(
         matches!(error, Err(ClientError::Network { .. })),
         "{error:?}"
@@ -201,16 +201,16 @@ async fn replies_to_other_requests_are_ignored_in_datagrams_and_refused_on_conne
     let server = StandIn::udp(move |request, _| vec![other(request), right(request)]).await;
     assert!(ask(&server.client()).await.is_ok());
     let server = StandIn::tcp(move |request| other(request).to_bytes()).await;
-    let outcome = ask(&server.client().by(Way::Tcp)).await;
+    let outcome = ask(&server.client().by(Transport::Tcp)).await;
     assert_eq!(fault(outcome), ReplyFault::RequestId);
-    // What could not be read has no number.
+    // An unreadable message has no number.
     let server = StandIn::tcp(|_| {
         let text = "Invalid message length";
-        let refusal = responder().refusal(u32::MAX, ResponseCode::ProtocolError, text);
+        let refusal = responder().error(u32::MAX, ResponseCode::ProtocolError, text);
         refusal.to_bytes()
     })
     .await;
-    let error = ask(&server.client().by(Way::Tcp)).await.unwrap_err();
+    let error = ask(&server.client().by(Transport::Tcp)).await.unwrap_err();
     assert_eq!(error.code(), Some(ResponseCode::ProtocolError));
 }
 
@@ -223,7 +223,7 @@ async fn replies_that_have_expired_are_refused() {
             reply.to_bytes()
         })
         .await;
-        let outcome = ask(&server.client().by(Way::Tcp)).await;
+        let outcome = ask(&server.client().by(Transport::Tcp)).await;
         assert_eq!(fault(outcome), ReplyFault::Expired);
     }
 }
@@ -238,7 +238,7 @@ async fn replies_that_are_about_something_else_are_refused() {
         reply(request, ResponseCode::Success, &body).to_bytes()
     })
     .await;
-    let outcome = ask(&server.client().by(Way::Tcp)).await;
+    let outcome = ask(&server.client().by(Transport::Tcp)).await;
     assert_eq!(fault(outcome), ReplyFault::Handle);
     let server = StandIn::tcp(|request| {
         let mut reply = right(request);
@@ -246,7 +246,7 @@ async fn replies_that_are_about_something_else_are_refused() {
         reply.to_bytes()
     })
     .await;
-    let outcome = ask(&server.client().by(Way::Tcp)).await;
+    let outcome = ask(&server.client().by(Transport::Tcp)).await;
     assert_eq!(fault(outcome), ReplyFault::Opcode);
 }
 
@@ -257,7 +257,7 @@ async fn lengths_that_lie_are_not_believed() {
         vec![2, 11, 2],
     ] {
         let server = StandIn::tcp(move |_| bytes.clone()).await;
-        let error = ask(&server.client().by(Way::Tcp)).await;
+        let error = ask(&server.client().by(Transport::Tcp)).await;
         assert!(
             matches!(error, Err(ClientError::Network { .. })),
             "{error:?}"
@@ -332,7 +332,7 @@ async fn certified_replies_that_were_changed_are_refused() {
 
 #[tokio::test]
 async fn who_verifies_secrets_is_not_taken_from_an_answer_that_nobody_signed() {
-    // A root whose answers somebody replaces: they cannot sign for it.
+    // A root whose answers an attacker replaces, without its signature.
     let root = StandIn::tcp(|request| {
         let evil = site_at("192.0.2.66:2641".parse().unwrap(), Vec::new());
         let value = Value::new(1, "HS_SITE", &evil.to_bytes()).into_owned();
@@ -503,7 +503,7 @@ async fn services_lead_to_sites_and_circles_of_them_nowhere() {
     assert!(asked.resolve("20.1000/x", &query).await.is_ok());
     let asked_before = server.seen();
     assert_eq!(asked_before, 4);
-    // What was found is known.
+    // The result is cached.
     assert!(asked.resolve("20.1000/y", &query).await.is_ok());
     assert_eq!(server.seen(), asked_before + 1);
     let error = asked.resolve("30/x", &query).await;
@@ -521,7 +521,7 @@ async fn services_lead_to_sites_and_circles_of_them_nowhere() {
 #[tokio::test]
 async fn a_request_says_what_deployed_clients_say() {
     let server = StandIn::tcp(|request| {
-        // A server of which only the address is known is asked in 2.3, and told of 2.11.
+        // A server with only a known address is asked in 2.3, and offered 2.11.
         assert_eq!(request.envelope.version, Version::BLIND);
         assert_eq!(request.envelope.suggested, Version::CURRENT);
         assert_eq!(request.envelope.session_id, 0);
@@ -534,8 +534,8 @@ async fn a_request_says_what_deployed_clients_say() {
         right(request).to_bytes()
     })
     .await;
-    ask(&server.client().by(Way::Tcp)).await.unwrap();
-    // Of a site the version is known.
+    ask(&server.client().by(Transport::Tcp)).await.unwrap();
+    // The version of a site is known.
     let server = StandIn::tcp(|request| {
         assert_eq!(request.envelope.version, Version::new(2, 10));
         assert_eq!(request.header.site_serial, 1);
@@ -595,7 +595,7 @@ async fn replies_that_were_damaged_are_taken_or_refused() {
         bytes
     })
     .await;
-    let client = server.client().by(Way::Tcp);
+    let client = server.client().by(Transport::Tcp);
     for _ in 0..300 {
         let asking = tokio::time::timeout(Duration::from_millis(500), ask(&client));
         drop(asking.await);

@@ -20,8 +20,8 @@ use crate::percent::{self, NonAscii, Piece};
 /// ```
 ///
 /// `Display` prints the canonical form, and `==` compares it: hyphens of the name are dropped,
-/// triplets are in uppercase, and `/` and `.` at the end are dropped (`ARK-1`). The name ends at the
-/// first `?` or `#`; what follows is the resolver's and is not examined.
+/// triplets are in uppercase, and `/` and `.` at the end are dropped (`ARK-1`). The name ends at
+/// the first `?` or `#`; what follows is the resolver's and is not examined.
 ///
 /// ```
 /// use handfast_id::Ark;
@@ -89,7 +89,7 @@ impl<'a> Ark<'a> {
             naan: Cow::Borrowed(naan),
             name: Cow::Borrowed(name),
         };
-        if ark.kept_name().is_empty() {
+        if ark.name_without_tail().is_empty() {
             return Err(ParseError::new(
                 ErrorKind::EmptyName,
                 Part::ArkName,
@@ -97,7 +97,9 @@ impl<'a> Ark<'a> {
             ));
         }
         // Only a pasted name can grow, and its hyphens do not count: the sum is mostly enough.
-        if check_canonical_length("ark:/".len() + naan.len() + percent::kept_len(name)).is_err() {
+        if check_canonical_length("ark:/".len() + naan.len() + percent::upper_triplets_len(name))
+            .is_err()
+        {
             check_canonical_length(ark.to_string().len())?;
         }
         Ok(ark)
@@ -125,7 +127,7 @@ impl<'a> Ark<'a> {
     }
 
     /// The name without what does not count at its end.
-    fn kept_name(&self) -> &str {
+    fn name_without_tail(&self) -> &str {
         // Hyphens are dropped first, so one between dots and slashes at the end goes with them.
         self.name.trim_end_matches(['/', '.', '-'])
     }
@@ -136,12 +138,12 @@ impl<'a> Ark<'a> {
             out.write_char(c.to_ascii_lowercase())?;
         }
         out.write_char('/')?;
-        for piece in percent::pieces(self.kept_name()) {
+        for piece in percent::pieces(self.name_without_tail()) {
             match piece {
                 Piece::Triplet(byte) => percent::write_triplet(out, byte)?,
                 Piece::Bare(bare) => {
                     bare.split('-')
-                        .try_for_each(|text| percent::write_kept(out, text))?;
+                        .try_for_each(|text| percent::write_upper_triplets(out, text))?;
                 }
             }
         }

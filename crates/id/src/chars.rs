@@ -1,4 +1,4 @@
-//! Character classes: RFC 3986's, and what is printable in a handle.
+//! Character classes: those of RFC 3986, and the printable characters of a handle.
 
 use core::fmt;
 
@@ -65,8 +65,8 @@ pub(crate) static PATH: CharSet = PCHAR.and("/");
 /// RFC 3986 §3.4 and §3.5: query and fragment are `*( pchar / "/" / "?" )`.
 pub(crate) static URIC: CharSet = PATH.and("?");
 
-/// Whether a handle may hold `c` (`HDL-3`): a character of the UCS-2 repertoire that can be seen or, like the joiners
-/// of Indic and Arabic script, changes what is seen.
+/// Whether a handle may hold `c` (`HDL-3`): a character of the UCS-2 repertoire that can be seen
+/// or, like the joiners of Indic and Arabic script, changes what is seen.
 #[rustfmt::skip]
 pub(crate) fn is_printable(c: char) -> bool {
     matches!(c, '\u{20}'..='\u{FFFF}')
@@ -85,8 +85,8 @@ pub(crate) fn is_printable(c: char) -> bool {
         )
 }
 
-/// Whether `text` begins like a URI, `ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ) ":"` (RFC 3986 §3.1): the length of
-/// that scheme.
+/// Whether `text` begins like a URI, `ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ) ":"` (RFC 3986
+/// §3.1): the length of that scheme.
 pub(crate) fn scheme_length(text: &str) -> Option<usize> {
     static LATER: CharSet = ALPHANUMERIC.and("+-.");
     let end = text.bytes().position(|b| !LATER.has(b))?;

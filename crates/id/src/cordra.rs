@@ -23,7 +23,7 @@ use crate::tail::Tail;
 /// ```
 ///
 /// Every CORDRA identifier is a valid handle. Query and fragment have no defined meaning; they are
-/// kept, and count in comparison (`CID-5`, `CID-6`).
+/// preserved, and count in comparison (`CID-5`, `CID-6`).
 ///
 /// ```
 /// use handfast_id::CordraId;
@@ -93,8 +93,9 @@ impl<'a> CordraId<'a> {
         })
     }
 
-    /// The identifier that an `hdl` or HTTP URI encodes: its query and fragment come back (`CID-7`).
-    /// `None` if the handle is of another form, or the whole longer than a handle may be.
+    /// The identifier that an `hdl` or HTTP URI encodes: its query and fragment come back
+    /// (`CID-7`). `None` if the handle is of another form, or the whole longer than a handle may
+    /// be.
     #[must_use]
     pub fn from_hdl_uri(uri: &HdlUri<'a>) -> Option<CordraId<'static>> {
         let record = Self::from_handle(uri.handle())?.record;

@@ -38,8 +38,8 @@ use crate::percent::{self, NonAscii};
 pub struct Doi<'a>(Handle<'a>);
 
 impl<'a> Doi<'a> {
-    /// Reads a DOI in any of its spellings, to the letter. Nothing is copied where no triplet has to
-    /// be decoded.
+    /// Reads a DOI in any of its spellings, to the letter. Nothing is copied where no triplet has
+    /// to be decoded.
     pub fn parse(text: &'a str) -> Result<Self, ParseError> {
         Self::parse_by(text, InfoGrammar::Rfc4452)
     }
@@ -80,7 +80,7 @@ impl<'a> Doi<'a> {
         Self::literal(text, 0)
     }
 
-    /// The DOI that a handle is. A stored name that is irregular (`HDL-8`) is none.
+    /// The DOI of a handle. A stored name that is irregular (`HDL-8`) is not one.
     pub fn new(handle: Handle<'a>) -> Result<Self, ParseError> {
         match handle.irregularity() {
             Some(error) => Err(error),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn doi_1_refusals() {
+    fn doi_1_errors() {
         assert_eq!(refused("doi:11.1000/182"), ("not-a-doi", 4));
         assert_eq!(refused("doi:10x/1"), ("not-a-doi", 4));
         assert_eq!(refused("doi:10.1000"), ("missing-suffix", 11));

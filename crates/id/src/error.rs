@@ -1,7 +1,8 @@
-//! What can be wrong with a text, where, and what would be right.
+//! Errors: what is wrong with a text, at which position, and how to correct it.
 //!
-//! Every parser of this crate returns [`ParseError`]. Its [code](ParseError::code) is stable and meant for programs; the
-//! [message](core::fmt::Display) and the [remedy](ParseError::remedy) are meant for people.
+//! Every parser of this crate returns [`ParseError`]. Its [code](ParseError::code) is stable and
+//! meant for programs; the [message](core::fmt::Display) and the [remedy](ParseError::remedy) are
+//! meant for people.
 
 use core::fmt;
 
@@ -46,8 +47,8 @@ impl ParseError {
         self.part
     }
 
-    /// The byte offset of the first byte that cannot be right; the `%` of a bad triplet; the length of the input if
-    /// something is missing; the limit if the text is too long (`X-5`).
+    /// The byte offset of the first byte that cannot be right; the `%` of a bad triplet; the length
+    /// of the input if something is missing; the limit if the text is too long (`X-5`).
     #[must_use]
     pub fn at(&self) -> usize {
         self.at
@@ -59,7 +60,7 @@ impl ParseError {
         self.found
     }
 
-    /// What would be right.
+    /// How to correct it.
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match (self.kind, self.part) {
@@ -73,7 +74,8 @@ impl ParseError {
                 "register the name without it: the query is for the service that resolves the name"
             }
             (ErrorKind::HasFragment, Part::Fragment) => {
-                "register the name without it: the fragment is for the program that shows the result"
+                "register the name without it: the fragment is for the program that shows the \
+                 result"
             }
             (kind, _) => kind.remedy(),
         }
@@ -236,9 +238,9 @@ pub enum ErrorKind {
     SlashInPrefix,
     /// A bare `/` in the part that carries the suffix of an `hdl` URI.
     SlashInSuffix,
-    /// Longer than the limit, which it holds (`X-4`).
+    /// Longer than the limit, which it contains (`X-4`).
     TooLong(usize),
-    /// An HTTP URL of a resolver nobody has named.
+    /// An HTTP URL of an unknown resolver.
     UnknownResolver,
     /// A text that begins like a URI of a scheme that is not ours.
     UnknownScheme,
@@ -267,46 +269,90 @@ impl ErrorKind {
     #[rustfmt::skip]
     fn texts(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::BadCharacter => ("bad-character", "holds a character that is not allowed", "percent-encode it or leave it out"),
-            Self::BadComponent => ("bad-component", "`?` begins neither `?+` nor `?=`", "begin an r-component with `?+` and a q-component with `?=`, or write the `?` as %3F"),
-            Self::BadTriplet => ("bad-triplet", "holds a `%` without two hex digits", "write a literal percent sign as %25"),
-            Self::DotSegment => ("dot-segment", "a suffix of `.` or `..` cannot travel in a URI", "use the bare handle instead"),
-            Self::Empty => ("empty", "there is no text", "give an identifier, for example 10.1045/april2006-paskin"),
-            Self::EmptyAuthority => ("empty-authority", "an authority in the path is empty", "join non-empty authorities with single dots, for example HUL.OIS"),
-            Self::EmptyComponent => ("empty-component", "is empty", "leave out its `?+` or `?=` as well"),
-            Self::EmptyName => ("empty-name", "the name is empty", "write ark:NAAN/name; hyphens, and `/` and `.` at the end, do not count"),
-            Self::EmptyNamespace => ("empty-namespace", "there is no namespace", "write info:namespace/identifier, for example info:lccn/2002022641"),
-            Self::EmptyNss => ("empty-nss", "there is no name after the namespace identifier", "write urn:NID:name, for example urn:isbn:0451450523"),
-            Self::EmptyPrefix => ("empty-prefix", "there is no prefix", "write the prefix before the `/`, for example 20.1000/5555"),
-            Self::EmptyResourceName => ("empty-resource-name", "there is no resource name", "write authoritypath:resourcename, for example HUL.OIS:Home"),
-            Self::EmptySegment => ("empty-segment", "has an empty segment", "join non-empty segments with single dots, for example 20.500.12345"),
-            Self::EmptySuffix => ("empty-suffix", "there is no suffix after the `/`", "write the suffix after the `/`, for example 20.1000/5555"),
-            Self::GuidLength => ("guid-length", "the path has not exactly 32 hex digits", "write the 32 hex digits without hyphens"),
-            Self::HasFragment => ("has-fragment", "there is no fragment in this grammar", "write the `#` as %23, or use the rfc4452 grammar"),
+            Self::BadCharacter => ("bad-character", "holds a character that is not allowed",
+                "percent-encode it or leave it out"),
+            Self::BadComponent => ("bad-component", "`?` begins neither `?+` nor `?=`",
+                "begin an r-component with `?+` and a q-component with `?=`, or write the `?` \
+                 as %3F"),
+            Self::BadTriplet => ("bad-triplet", "holds a `%` without two hex digits",
+                "write a literal percent sign as %25"),
+            Self::DotSegment => ("dot-segment", "a suffix of `.` or `..` cannot travel in a URI",
+                "use the bare handle instead"),
+            Self::Empty => ("empty", "there is no text",
+                "give an identifier, for example 10.1045/april2006-paskin"),
+            Self::EmptyAuthority => ("empty-authority", "an authority in the path is empty",
+                "join non-empty authorities with single dots, for example HUL.OIS"),
+            Self::EmptyComponent => ("empty-component", "is empty",
+                "leave out its `?+` or `?=` as well"),
+            Self::EmptyName => ("empty-name", "the name is empty",
+                "write ark:NAAN/name; hyphens, and `/` and `.` at the end, do not count"),
+            Self::EmptyNamespace => ("empty-namespace", "there is no namespace",
+                "write info:namespace/identifier, for example info:lccn/2002022641"),
+            Self::EmptyNss => ("empty-nss", "there is no name after the namespace identifier",
+                "write urn:NID:name, for example urn:isbn:0451450523"),
+            Self::EmptyPrefix => ("empty-prefix", "there is no prefix",
+                "write the prefix before the `/`, for example 20.1000/5555"),
+            Self::EmptyResourceName => ("empty-resource-name", "there is no resource name",
+                "write authoritypath:resourcename, for example HUL.OIS:Home"),
+            Self::EmptySegment => ("empty-segment", "has an empty segment",
+                "join non-empty segments with single dots, for example 20.500.12345"),
+            Self::EmptySuffix => ("empty-suffix", "there is no suffix after the `/`",
+                "write the suffix after the `/`, for example 20.1000/5555"),
+            Self::GuidLength => ("guid-length", "the path has not exactly 32 hex digits",
+                "write the 32 hex digits without hyphens"),
+            Self::HasFragment => ("has-fragment", "there is no fragment in this grammar",
+                "write the `#` as %23, or use the rfc4452 grammar"),
             Self::HasQuery => ("has-query", "an info URI has no query", "write the `?` as %3F"),
-            Self::MissingIdentifier => ("missing-identifier", "there is no `/` after the namespace", "write info:namespace/identifier, for example info:lccn/2002022641"),
-            Self::MissingName => ("missing-name", "there is no `/` after the authority number", "write ark:NAAN/name, for example ark:12025/654xz321"),
-            Self::MissingNss => ("missing-nss", "there is no `:` after the namespace identifier", "write urn:NID:name, for example urn:isbn:0451450523"),
-            Self::MissingResourceName => ("missing-resource-name", "there is no `:` after the authority path", "write authoritypath:resourcename, for example HUL.OIS:Home"),
-            Self::MissingSuffix => ("missing-suffix", "there is no `/` and no suffix", "write the prefix, a `/` and the suffix, for example 20.1000/5555"),
-            Self::NaanLength => ("naan-length", "the authority number has not 1 to 16 characters", "use the number as it was given out, for example 12025"),
-            Self::NidLength => ("nid-length", "the namespace identifier has not 2 to 32 characters", "use a registered namespace identifier such as isbn"),
-            Self::NidReserved => ("nid-reserved", "the namespace identifier `urn` is reserved", "use a registered namespace identifier such as isbn"),
-            Self::NoScheme => ("no-scheme", "there is no scheme", "put the scheme in front, for example hdl:"),
-            Self::NotADoi => ("not-a-doi", "the prefix of a DOI is 10 or begins with `10.`", "write a DOI such as 10.1000/182, or read it as a handle"),
-            Self::NotServed => ("not-served", "the resolver has no names of this form", "check the path; some resolvers need a first segment such as /hdl/, some serve only urn-3: or ark: names"),
+            Self::MissingIdentifier => ("missing-identifier", "there is no `/` after the namespace",
+                "write info:namespace/identifier, for example info:lccn/2002022641"),
+            Self::MissingName => ("missing-name", "there is no `/` after the authority number",
+                "write ark:NAAN/name, for example ark:12025/654xz321"),
+            Self::MissingNss => ("missing-nss", "there is no `:` after the namespace identifier",
+                "write urn:NID:name, for example urn:isbn:0451450523"),
+            Self::MissingResourceName => ("missing-resource-name",
+                "there is no `:` after the authority path",
+                "write authoritypath:resourcename, for example HUL.OIS:Home"),
+            Self::MissingSuffix => ("missing-suffix", "there is no `/` and no suffix",
+                "write the prefix, a `/` and the suffix, for example 20.1000/5555"),
+            Self::NaanLength => ("naan-length", "the authority number has not 1 to 16 characters",
+                "use the number as it was given out, for example 12025"),
+            Self::NidLength => ("nid-length", "the namespace identifier has not 2 to 32 characters",
+                "use a registered namespace identifier such as isbn"),
+            Self::NidReserved => ("nid-reserved", "the namespace identifier `urn` is reserved",
+                "use a registered namespace identifier such as isbn"),
+            Self::NoScheme => ("no-scheme", "there is no scheme",
+                "put the scheme in front, for example hdl:"),
+            Self::NotADoi => ("not-a-doi", "the prefix of a DOI is 10 or begins with `10.`",
+                "write a DOI such as 10.1000/182, or read it as a handle"),
+            Self::NotServed => ("not-served", "the resolver has no names of this form",
+                "check the path; some resolvers need a first segment such as /hdl/, some serve \
+                 only urn-3: or ark: names"),
             Self::NotUtf8 => ("not-utf8", "the bytes are not UTF-8", "convert the text to UTF-8"),
-            Self::NotUtf8Triplets => ("not-utf8-triplets", "decodes to bytes that are not UTF-8", "percent-encode the UTF-8 form of each character"),
-            Self::NulTriplet => ("nul-triplet", "holds %00", "leave it out: no identifier holds a NUL"),
-            Self::PatternMismatch => ("pattern-mismatch", "the name does not fit the pattern of its namespace", "see the namespace's rules for its names"),
+            Self::NotUtf8Triplets => ("not-utf8-triplets", "decodes to bytes that are not UTF-8",
+                "percent-encode the UTF-8 form of each character"),
+            Self::NulTriplet => ("nul-triplet", "holds %00",
+                "leave it out: no identifier holds a NUL"),
+            Self::PatternMismatch => ("pattern-mismatch",
+                "the name does not fit the pattern of its namespace",
+                "see the namespace's rules for its names"),
             Self::SecondFragment => ("second-fragment", "holds a second `#`", "write it as %23"),
-            Self::SlashInPrefix => ("slash-in-prefix", "a `/` stands in the part of the prefix", "divide prefix and suffix with a bare `/`"),
-            Self::SlashInSuffix => ("slash-in-suffix", "a bare `/` stands in the suffix of an hdl URI", "write it as %2F"),
-            Self::TooLong(_) => ("too-long", "the text is too long", "a handle has at most 2048 bytes, any other text and its canonical form 8192"),
-            Self::UnknownResolver => ("unknown-resolver", "this is not the URL of a resolver that is known here", "give the identifier itself, or the URL of a known resolver"),
-            Self::UnknownScheme => ("unknown-scheme", "this begins neither with a known scheme nor with the URL of a known resolver", "use a handle, a DOI, a urn:, ark: or info: name, or the URL of a known resolver"),
-            Self::WhiteSpace => ("white-space", "has white space where none may stand", "remove it"),
-            Self::WrongScheme => ("wrong-scheme", "this is another scheme than the one asked for", "read it as its own scheme, or let it be recognised"),
+            Self::SlashInPrefix => ("slash-in-prefix", "a `/` stands in the part of the prefix",
+                "divide prefix and suffix with a bare `/`"),
+            Self::SlashInSuffix => ("slash-in-suffix",
+                "a bare `/` stands in the suffix of an hdl URI",
+                "write it as %2F"),
+            Self::TooLong(_) => ("too-long", "the text is too long",
+                "a handle has at most 2048 bytes, any other text and its canonical form 8192"),
+            Self::UnknownResolver => ("unknown-resolver",
+                "this is not the URL of a resolver that is known here",
+                "give the identifier itself, or the URL of a known resolver"),
+            Self::UnknownScheme => ("unknown-scheme",
+                "this begins neither with a known scheme nor with the URL of a known resolver",
+                "use a handle, a DOI, a urn:, ark: or info: name, or the URL of a known resolver"),
+            Self::WhiteSpace => ("white-space", "has white space where none may stand",
+                "remove it"),
+            Self::WrongScheme => ("wrong-scheme", "this is another scheme than the one asked for",
+                "read it as its own scheme, or let it be recognised"),
         }
     }
 }
@@ -366,12 +412,13 @@ pub enum Part {
 }
 
 impl Part {
-    /// What may stand there.
+    /// The characters that are allowed there.
     fn alphabet(self) -> &'static str {
         match self {
             Self::ArkName => "use letters, digits, = ~ * + @ _ $ . / - and percent triplets",
             Self::AuthorityPath | Self::ResourceName => {
-                "use letters, digits, ( ) + , - = @ ; $ _ ! * ' and percent triplets (a resource name also . and :)"
+                "use letters, digits, ( ) + , - = @ ; $ _ ! * ' and percent triplets (a resource \
+                 name also . and :)"
             }
             Self::Guid => "use the hex digits 0-9 A-F",
             Self::Naan => "use digits and the letters b c d f g h j k m n p q r s t v w x z",

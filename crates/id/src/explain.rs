@@ -39,7 +39,7 @@ use crate::urn::Urn;
 pub struct Explanation {
     /// The rule that asks for the step.
     pub rule: &'static str,
-    /// What is done.
+    /// The step.
     pub what: Cow<'static, str>,
     /// The text after it.
     pub text: String,
@@ -60,7 +60,7 @@ pub fn explain(
     scheme: Scheme,
     rules: &dyn Rules,
 ) -> Result<Vec<Explanation>, ParseError> {
-    let mut steps = Steps(Vec::new());
+    let mut steps = Explanations(Vec::new());
     let (identifier, text) = match scheme {
         Scheme::Any => {
             let found = recognise(text, rules)?;
@@ -119,9 +119,9 @@ pub fn explain(
     Ok(steps.0)
 }
 
-struct Steps(Vec<Explanation>);
+struct Explanations(Vec<Explanation>);
 
-impl Steps {
+impl Explanations {
     fn put(
         &mut self,
         rule: &'static str,
@@ -240,8 +240,12 @@ impl Steps {
             "scheme and NID in lower case; r, q and f left out",
             format!("urn:{nid}:{nss}"),
         );
-        let kept = percent::kept(nss);
-        self.put("X-2", "triplets in upper case", format!("urn:{nid}:{kept}"));
+        let with_upper_triplets = percent::with_upper_triplets(nss);
+        self.put(
+            "X-2",
+            "triplets in upper case",
+            format!("urn:{nid}:{with_upper_triplets}"),
+        );
         if urn.ignores_case() {
             self.put("URN-3", "all but triplets in lower case", urn.to_string());
         }

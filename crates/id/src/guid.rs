@@ -1,7 +1,8 @@
 //! The paths of CORDRA identifiers, and how new ones are made.
 //!
-//! `CID-4`: a path comes from a UUID generator and is opaque: nothing is read from its bits. Version 4
-//! (random) is the default; version 1 (time and node) is offered. Chance and time are arguments.
+//! `CID-4`: a path comes from a UUID generator and is opaque: nothing is read from its bits.
+//! Version 4 (random) is the default; version 1 (time and node) is available. Random bytes and time
+//! are arguments.
 
 use core::fmt;
 use core::str::FromStr;
@@ -115,9 +116,9 @@ impl FromStr for Guid {
 
 /// A source of version 1 GUIDs that never gives the same one twice.
 ///
-/// Within one tick of 100 ns it runs ahead of the clock; when the clock was set back it takes another
-/// clock sequence (RFC 9562 §6.1). Start it with a random clock sequence, and a node that nobody else
-/// uses: a network address, or a random one from [`random_node`](Self::random_node).
+/// Within one tick of 100 ns it runs ahead of the clock; when the clock was set back it uses
+/// another clock sequence (RFC 9562 §6.1). Start it with a random clock sequence, and a unique
+/// node: a network address, or a random one from [`random_node`](Self::random_node).
 ///
 /// ```
 /// use handfast_id::TimeGuids;
@@ -147,7 +148,8 @@ impl TimeGuids {
         }
     }
 
-    /// A node identifier from random bytes, marked so that it is no network card's (RFC 9562 §6.10).
+    /// A node identifier from random bytes, marked so that it is no network card's (RFC 9562
+    /// §6.10).
     #[must_use]
     pub fn random_node(random: [u8; 6]) -> [u8; 6] {
         let mut node = random;

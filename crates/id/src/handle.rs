@@ -1,7 +1,7 @@
 //! Handles.
 //!
 //! A handle is `prefix "/" suffix` (RFC 3650, RFC 3651). The prefix names the authority that may
-//! create handles; the suffix is its own business and may hold further slashes. Prefixes compare
+//! create handles; the suffix is its own business and may contain further slashes. Prefixes compare
 //! ignoring ASCII case; suffixes by the rule of their authority: see [`Handle::key`].
 
 use alloc::borrow::Cow;
@@ -72,9 +72,9 @@ impl<'a> Handle<'a> {
         Self::parse(utf8(bytes)?)
     }
 
-    /// Takes a name that already exists elsewhere, even if it breaks `HDL-3`, `HDL-4` or `X-4`
-    /// (`HDL-8`): any text with a `/` and at least one byte before it. For resolving, importing and
-    /// mirroring; registration is strict.
+    /// Accepts a name that already exists on another server, even if it breaks `HDL-3`, `HDL-4` or
+    /// `X-4` (`HDL-8`): any text with a `/` and at least one byte before it. For resolving,
+    /// importing and mirroring; registration is strict.
     ///
     /// ```
     /// # use handfast_id::Handle;
@@ -153,7 +153,7 @@ impl<'a> Handle<'a> {
         (prefix, rest.get(1..).unwrap_or_default())
     }
 
-    /// What keeps this handle from being registered; `None` unless it was made by
+    /// Why this handle cannot be registered; `None` unless it was made by
     /// [`from_stored`](Self::from_stored).
     #[must_use]
     pub fn irregularity(&self) -> Option<ParseError> {
@@ -171,8 +171,8 @@ impl<'a> Handle<'a> {
             }
     }
 
-    /// What is looked up (`HDL-6`): the ASCII-uppercase prefix, `/`, and the suffix, in ASCII upper
-    /// case under the insensitive rule and as it is otherwise.
+    /// The lookup key (`HDL-6`): the ASCII-uppercase prefix, `/`, and the suffix, in ASCII upper
+    /// case under the insensitive rule and unchanged otherwise.
     #[must_use]
     pub fn key(&self, rule: CaseRule) -> Key {
         Key::of_handle(&self.prefix(), self.suffix(), rule)
@@ -232,8 +232,8 @@ pub enum CaseRule {
 }
 
 impl CaseRule {
-    /// The rule that holds under `prefix` where a service asks for this one: `10`, `10.*` and `0.*`
-    /// are insensitive whatever it asks.
+    /// The effective rule under `prefix` for a configured rule: `10`, `10.*` and `0.*` are always
+    /// insensitive.
     #[must_use]
     pub fn under(self, prefix: &Prefix<'_>) -> Self {
         if prefix.is_always_insensitive() {

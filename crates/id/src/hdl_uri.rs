@@ -29,9 +29,9 @@ pub const MAX_TEXT: usize = 8_192;
 /// suffix  = 1*pchar                                    ; one segment: "/" is written %2F
 /// ```
 ///
-/// Query and fragment are no part of the handle; they are kept and printed back (`URI-4`). The
-/// canonical form, which `Display` prints, is the path form with triplets only where they are needed
-/// (`URI-7`). `==` compares handles as [`Handle`] does, and query and fragment.
+/// Query and fragment are not part of the handle; they are preserved and printed back (`URI-4`).
+/// The canonical form, which `Display` prints, is the path form with triplets only where they are
+/// needed (`URI-7`). `==` compares handles as [`Handle`] does, and query and fragment.
 ///
 /// ```
 /// use handfast_id::{HdlForm, HdlUri};
@@ -109,8 +109,8 @@ impl<'a> HdlUri<'a> {
         Self { handle, tail, form }.within_limit()
     }
 
-    /// The handle of an `hdl` URI without query and fragment, even if it breaks `HDL-3` or `HDL-4` (`HDL-8`): for
-    /// resolving names that exist already. `None` if the text is no such URI.
+    /// The handle of an `hdl` URI without query and fragment, even if it breaks `HDL-3` or `HDL-4`
+    /// (`HDL-8`): for resolving existing names. `None` if the text is no such URI.
     ///
     /// ```
     /// # use handfast_id::HdlUri;
@@ -150,7 +150,8 @@ impl<'a> HdlUri<'a> {
         }
     }
 
-    /// The URI of a handle, without query and fragment. A suffix of `.` or `..` has none (`URI-11`).
+    /// The URI of a handle, without query and fragment. A suffix of `.` or `..` has none
+    /// (`URI-11`).
     ///
     /// ```
     /// # use handfast_id::{Handle, HdlUri};
@@ -263,12 +264,12 @@ impl<'a> HdlUri<'a> {
         self.tail.write(out)
     }
 
-    /// `X-4` for the canonical form, which is longer than the text where the prefix held `:` or `@`,
-    /// or a pasted URL raw characters.
+    /// `X-4` for the canonical form, which is longer than the text if the prefix had `:` or `@`, or
+    /// a pasted URL had raw characters.
     fn within_limit(self) -> Result<Self, ParseError> {
         // No byte becomes more than three: mostly there is nothing to count.
-        let most = 3 * (self.handle.as_str().len() + self.tail.len());
-        if "hdl:".len() + most > MAX_TEXT {
+        let max_length = 3 * (self.handle.as_str().len() + self.tail.len());
+        if "hdl:".len() + max_length > MAX_TEXT {
             let names = names_len(&self.handle);
             check_canonical_length("hdl:".len() + names + self.tail.written_len())?;
         }
@@ -313,7 +314,7 @@ pub(crate) fn read_handle<'a>(
         Cow::Borrowed(raw_prefix)
     };
     match prefix::check(&prefix) {
-        Err(error) if rest.is_empty() && error.at() == prefix.len() => {} // reported as missing below
+        Err(error) if rest.is_empty() && error.at() == prefix.len() => {} // Reported below.
         outcome => outcome.map_err(|error| relocate(error, raw_prefix, base))?,
     }
 
@@ -365,7 +366,7 @@ struct PartChecks {
     /// Where it begins.
     base: usize,
     part: Part,
-    /// What its decoded form must obey.
+    /// The rules for its decoded form.
     rule: fn(&str) -> Result<(), ParseError>,
 }
 
@@ -525,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn uri_4_query_and_fragment_are_kept() {
+    fn uri_4_query_and_fragment_stay() {
         let uri = HdlUri::parse("hdl:20.1000/x?%c3%a9#").unwrap();
         assert_eq!((uri.query(), uri.fragment()), (Some("%c3%a9"), Some("")));
         assert_eq!(uri.to_string(), "hdl:20.1000/x?%C3%A9#");
@@ -604,7 +605,7 @@ mod tests {
         assert_eq!(refused("hdl:1/%07<"), ("bad-character", 6));
         assert_eq!(refused("hdl:1/%ff<"), ("not-utf8-triplets", 6));
         assert_eq!(refused("hdl:1/%07%ff"), ("bad-character", 6));
-        // What could still have been completed is not wrong: the `<` is.
+        // A text that could still have been completed is not wrong: the `<` is.
         assert_eq!(refused("hdl:1/%C3<"), ("bad-character", 9));
         assert_eq!(refused("hdl:1/x%20<"), ("bad-character", 10));
         assert_eq!(refused("hdl:1.<"), ("bad-character", 6));

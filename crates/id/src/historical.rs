@@ -1,7 +1,7 @@
 //! The registry that ships with the crate, and registries in JSON.
 //!
-//! `data/info-namespaces.json` holds the 29 namespaces of the original `info` registry, which took its
-//! last in 2010.
+//! `data/info-namespaces.json` has the 29 namespaces of the original `info` registry, which closed
+//! in 2010.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -29,8 +29,8 @@ impl Namespaces {
     #[must_use]
     pub fn historical() -> &'static Self {
         static READ: OnceBox<Namespaces> = OnceBox::new();
-        // The file is part of the crate, and `all_29_entries_are_read` below is the test that it can
-        // be read whole.
+        // The file is part of the crate, and `all_29_entries_are_read` below is the test that it
+        // can be read whole.
         READ.get_or_init(|| Box::new(Self::from_json(HISTORICAL).unwrap_or_default()))
     }
 

@@ -1,4 +1,4 @@
-//! HTTP resolvers: names inside web addresses.
+//! HTTP resolvers: names in web addresses.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -97,8 +97,8 @@ impl HttpResolver {
         })
     }
 
-    /// The addresses of a server's own names (`URI-13`), by one of its base URLs: directly behind the host, and behind
-    /// `hdl/`. They are read, and only those that were configured are printed.
+    /// The addresses of a server's own names (`URI-13`), by one of its base URLs: directly behind
+    /// the host, and behind `hdl/`. They are read, and only those that were configured are printed.
     ///
     /// ```
     /// use handfast_id::{HttpResolver, RuleBook, recognise};
@@ -111,7 +111,8 @@ impl HttpResolver {
     ///     let url = format!("http://127.0.0.1:8000/{path}");
     ///     let found = recognise(&url, &rules)?.identifier;
     ///     assert_eq!(found.to_string(), "hdl:20.1000/5555");
-    ///     assert_eq!(found.spellings(&rules).http.unwrap(), "https://hdl.handle.net/20.1000/5555");
+    ///     let spelling = found.spellings(&rules).http.unwrap();
+    ///     assert_eq!(spelling, "https://hdl.handle.net/20.1000/5555");
     /// }
     /// # Ok::<_, handfast_id::ParseError>(())
     /// ```
@@ -162,8 +163,8 @@ impl HttpResolver {
         self.first.as_deref()
     }
 
-    /// The address of a handle. A suffix of `.` or `..` has none (`URI-11`), nor has a stored name that
-    /// is irregular (`HDL-8`).
+    /// The address of a handle. A suffix of `.` or `..` has none (`URI-11`), nor has a stored name
+    /// that is irregular (`HDL-8`).
     pub fn url(&self, handle: &Handle<'_>) -> Result<String, ParseError> {
         if let Some(error) = handle.irregularity() {
             return Err(error);
@@ -188,7 +189,8 @@ impl HttpResolver {
         self.name_url(name.unwrap_or(&canonical))
     }
 
-    /// The address of a URN or ARK, which stands directly behind the host and can stand there as it is.
+    /// The address of a URN or ARK, which stands directly behind the host and can stand there as it
+    /// is.
     pub(crate) fn name_url(&self, name: &str) -> String {
         let mut url = self.base();
         url.push('/');
@@ -285,7 +287,7 @@ pub(crate) fn is_bare_urn(text: &str) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HttpUrl<'a> {
     text: &'a str,
-    /// Whether the scheme is `https`; `None` if there is none.
+    /// Whether the scheme is `https`; `None` if there is no scheme.
     scheme: Option<bool>,
     authority: &'a str,
     /// Path, query and fragment.
@@ -336,7 +338,7 @@ impl<'a> HttpUrl<'a> {
         }
     }
 
-    /// The error for an address of a resolver that nobody has named.
+    /// The error for an address of an unknown resolver.
     pub(crate) fn unknown_resolver(&self) -> ParseError {
         let at = self.text.len() - self.rest.len() - self.authority.len();
         ParseError::new(ErrorKind::UnknownResolver, Part::Text, at)
@@ -346,7 +348,8 @@ impl<'a> HttpUrl<'a> {
         Tail::split(self.rest).1
     }
 
-    /// What this address names, if it is one of a resolver that `rules` know. `None` if it is not.
+    /// The identifier in an address, if it is one of a resolver that `rules` know; otherwise
+    /// `None`.
     pub(crate) fn read(
         &self,
         non_ascii: NonAscii,
@@ -412,7 +415,7 @@ impl<'a> HttpUrl<'a> {
         non_ascii: NonAscii,
         rules: &dyn Rules,
     ) -> Option<Result<Identifier<'a>, ParseError>> {
-        // Behind a URN or an ARK its own scheme says what `?` and `#` mean.
+        // After a URN or an ARK its own scheme defines `?` and `#`.
         let name = self.text.get(at..).unwrap_or_default();
         if resolver.serves_urns() {
             let after = strip_scheme(name, "urn")

@@ -102,8 +102,8 @@ fn parse_cordra<'a>(text: &'a str, rules: &dyn Rules) -> Result<CordraId<'a>, Pa
 }
 
 impl Identifier<'_> {
-    /// `CID-14`: an error if the handle of a `cordra` authority has a query or fragment, which a URI may hide behind
-    /// triplets. Registering never cuts.
+    /// `CID-14`: an error if the handle of a `cordra` authority has a query or fragment, which a
+    /// URI may hide behind triplets. Registering never cuts.
     pub fn check_record(&self, rules: &dyn Rules) -> Result<(), ParseError> {
         let named = self.named(rules);
         let named = named.as_ref().unwrap_or(self);
@@ -170,15 +170,15 @@ impl Identifier<'_> {
         }
     }
 
-    /// The handle or ARK that an `info:hdl/`, `info:doi/` or `info:ark/` URI names (`EQ-1`), found by
-    /// its canonical, decoded identifier. `None` for anything else.
+    /// The handle or ARK that an `info:hdl/`, `info:doi/` or `info:ark/` URI names (`EQ-1`), found
+    /// by its canonical, decoded identifier. `None` for anything else.
     #[must_use]
     pub fn named(&self, rules: &dyn Rules) -> Option<Identifier<'static>> {
         let Self::Info(uri) = self else { return None };
         uri.named(rules)
     }
 
-    /// What is looked up: all spellings of one thing have one key (`EQ-1`).
+    /// The lookup key: all spellings of one thing have one key (`EQ-1`).
     #[must_use]
     pub fn key(&self, rules: &dyn Rules) -> Key {
         match self {
@@ -200,7 +200,8 @@ impl Identifier<'_> {
     /// use handfast_id::{Standard, recognise};
     ///
     /// let id = |text| recognise(text, &Standard).unwrap().identifier;
-    /// assert!(id("20.1000/5555").is_same_as(&id("https://hdl.handle.net/20.1000/5555"), &Standard));
+    /// let other = id("https://hdl.handle.net/20.1000/5555");
+    /// assert!(id("20.1000/5555").is_same_as(&other, &Standard));
     /// // A query is no part of the name, but it is part of what was written.
     /// assert!(!id("hdl:20.1000/5555").is_same_as(&id("hdl:20.1000/5555?x"), &Standard));
     /// // Unequal by their scheme, though both find the same record.
@@ -218,8 +219,8 @@ impl Identifier<'_> {
         }
     }
 
-    /// `HDL-6`: of a prefix whose case rule is not known, handles that differ in case are not called
-    /// equal.
+    /// `HDL-6`: of a prefix whose case rule is not known, handles that differ in case are not
+    /// called equal.
     fn is_same_case(&self, other: &Identifier<'_>, rules: &dyn Rules) -> bool {
         let named = (self.named(rules), other.named(rules));
         let handles = (
@@ -289,7 +290,8 @@ pub(crate) fn shown_handle<'h>(handle: &'h Handle<'_>, rules: &dyn Rules) -> Han
     handle.borrowed()
 }
 
-/// The CORDRA identifier whose form a handle, written bare or as a URI, has (`CID-12`). DOIs have none.
+/// The CORDRA identifier whose form a handle, written bare or as a URI, has (`CID-12`). DOIs have
+/// none.
 pub(crate) fn cordra_form(identifier: &Identifier<'_>) -> Option<CordraId<'static>> {
     match identifier {
         Identifier::Handle(handle) if !handle.prefix().is_doi() => CordraId::parse(handle.as_str())
@@ -306,8 +308,8 @@ fn handle_key(handle: &Handle<'_>, rules: &dyn Rules) -> Key {
     if rules.handle_profile(&prefix) == HandleProfile::Handle {
         return handle.key(rules.case_rule(&prefix));
     }
-    // CID-8 and CID-11: query and fragment are no part of the record's name, and case never counts. CID-13: one
-    // that is malformed is not cut off.
+    // CID-8 and CID-11: query and fragment are no part of the record's name, and case never counts.
+    // CID-13: one that is malformed is not cut off.
     match CordraId::parse(handle.as_str()) {
         Ok(id) => id.record().key(CaseRule::AsciiInsensitive),
         Err(_) => handle.key(CaseRule::AsciiInsensitive),
@@ -369,7 +371,7 @@ impl fmt::Display for Identifier<'_> {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// Whatever it is: what a person pastes.
+    /// Any scheme: a text that a person pastes.
     #[default]
     Any,
     /// `ark:NAAN/name`
@@ -525,7 +527,8 @@ mod tests {
         }
     }
 
-    /// Under a case-sensitive prefix the `cordra` spelling of `400/d41d…` was `400/D41D…`, another name.
+    /// Under a case-sensitive prefix the `cordra` spelling of `400/d41d…` was `400/D41D…`, another
+    /// name.
     #[test]
     fn cid_12_every_spelling_names_the_same_record() {
         let prefix = |text| Prefix::parse(text).unwrap();

@@ -1,8 +1,8 @@
 //! `info` URIs.
 //!
-//! An `info` URI names a thing by an identifier from a public namespace (RFC 4452). Which namespaces
-//! there are, and what counts in their identifiers, is kept in a registry; where that cannot be
-//! consulted nothing is assumed beyond the scheme's own normalisation.
+//! An `info` URI names a thing by an identifier from a public namespace (RFC 4452). A registry
+//! lists the namespaces and the rules of their identifiers; if it cannot be consulted, only the
+//! normalisation of the scheme itself applies.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -176,8 +176,8 @@ impl<'a> InfoUri<'a> {
         self.fragment.as_deref()
     }
 
-    /// The canonical form under a registry (`INFO-6`): the scheme's own normalisation, then the steps
-    /// of the namespace. It may be too long, as steps can add characters.
+    /// The canonical form under a registry (`INFO-6`): the scheme's own normalisation, then the
+    /// steps of the namespace. It may be too long, as steps can add characters.
     pub fn canonical(&self, rules: &dyn Rules) -> Result<CanonicalInfo, ParseError> {
         let lookup = rules.namespace(&self.namespace);
         let text = match lookup.entry() {
@@ -276,7 +276,7 @@ impl<'a> InfoUri<'a> {
         out.push_str(identifier);
         if let Some(fragment) = &self.fragment {
             out.push('#');
-            let _ = percent::write_kept(&mut out, fragment);
+            let _ = percent::write_upper_triplets(&mut out, fragment);
         }
         out
     }
@@ -317,7 +317,7 @@ impl CanonicalInfo {
     }
 }
 
-/// What [`InfoUri::compare`] answers.
+/// The result of [`InfoUri::compare`].
 ///
 /// ```
 /// # use handfast_id::{InfoUri, Standard};
@@ -335,7 +335,7 @@ pub struct InfoComparison {
     pub registered: Option<bool>,
 }
 
-/// What [`InfoUri::validate`] answers.
+/// The result of [`InfoUri::validate`].
 ///
 /// ```
 /// # use handfast_id::{InfoUri, InfoValidity, Standard};
@@ -406,7 +406,7 @@ impl fmt::Display for InfoUri<'_> {
         write_normalised(f, &self.identifier)?;
         if let Some(fragment) = &self.fragment {
             f.write_str("#")?;
-            percent::write_kept(f, fragment)?;
+            percent::write_upper_triplets(f, fragment)?;
         }
         Ok(())
     }
@@ -537,7 +537,7 @@ mod tests {
             ("bad-character", 7)
         );
         assert_eq!(InfoUri::parse("info:lccn/#").unwrap().fragment(), Some(""));
-        // What is printed is of the grammar, too.
+        // The printed form obeys the grammar, too.
         let draft = crate::RuleBook::standard().with_info_grammar(InfoGrammar::Draft);
         let rules: [(&dyn crate::Rules, &str); 2] = [
             (&crate::Standard, "info:hdl/20.1/a/b"),

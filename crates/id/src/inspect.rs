@@ -1,4 +1,4 @@
-//! All there is to say about a text: the object that `handfast inspect --json` prints.
+//! Inspecting a text: the object that `handfast inspect --json` prints.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -63,8 +63,9 @@ fn note(identifier: &Identifier<'_>, rules: &dyn Rules) -> Option<&'static str> 
     )
 }
 
-/// What [`inspect()`] says of a text. With the feature `serde` it serialises as one JSON object:
-/// `input`, `ok`, and either `scheme`, `canonical`, `components`, `spellings` and sometimes `note`, or `error`.
+/// The result of [`inspect()`]. With the feature `serde` it serialises as one JSON object: `input`,
+/// `ok`, and either `scheme`, `canonical`, `components`, `spellings` and sometimes `note`, or
+/// `error`.
 ///
 /// ```
 /// use handfast_id::{Scheme, Standard, inspect};
@@ -78,12 +79,12 @@ fn note(identifier: &Identifier<'_>, rules: &dyn Rules) -> Option<&'static str> 
 pub struct Inspection<'a> {
     /// The text, with U+FFFD where it was not UTF-8.
     pub input: Cow<'a, str>,
-    /// What it is, or what is wrong with it.
+    /// The identifier, or the error.
     pub outcome: Result<Inspected<'a>, ParseError>,
 }
 
 impl<'a> Inspection<'a> {
-    /// What there is to say of a text so long that it was not kept whole; `bytes` is its beginning.
+    /// The result for a text that is too long to be stored whole; `bytes` is its beginning.
     ///
     /// ```
     /// use handfast_id::{Inspection, Scheme};
@@ -162,8 +163,8 @@ pub enum Component<'a> {
 }
 
 impl Inspected<'_> {
-    /// Its components by name, as written; `prefix`, `suffix` and `identifier` are percent-decoded, and
-    /// `nid`, `namespace` and `guid` in canonical case.
+    /// Its components by name, as written; `prefix`, `suffix` and `identifier` are percent-decoded,
+    /// and `nid`, `namespace` and `guid` in canonical case.
     #[must_use]
     pub fn components(&self) -> Vec<(&'static str, Component<'_>)> {
         let mut components = Vec::with_capacity(8);
@@ -254,7 +255,7 @@ mod json {
                 Ok(found) => {
                     object.serialize_entry("scheme", found.identifier.scheme().as_str())?;
                     object.serialize_entry("canonical", &found.canonical)?;
-                    object.serialize_entry("components", &Components(found))?;
+                    object.serialize_entry("components", &ComponentsJson(found))?;
                     object.serialize_entry("spellings", &found.spellings)?;
                     if let Some(note) = found.note {
                         object.serialize_entry("note", note)?;
@@ -266,9 +267,9 @@ mod json {
         }
     }
 
-    struct Components<'a>(&'a Inspected<'a>);
+    struct ComponentsJson<'a>(&'a Inspected<'a>);
 
-    impl Serialize for Components<'_> {
+    impl Serialize for ComponentsJson<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             serializer.collect_map(self.0.components())
         }

@@ -6,7 +6,7 @@ use core::fmt;
 use crate::handle::CaseRule;
 use crate::prefix::Prefix;
 
-/// What a record is looked up by: all spellings of one thing have one key (`EQ-1`).
+/// The lookup key of a record: all spellings of one thing have one key (`EQ-1`).
 ///
 /// A key is a tag that names the scheme, and a text in which what does not count (case, needless
 /// triplets, hyphens of an ARK …) has been evened out:

@@ -1,7 +1,7 @@
 //! Entries of the `info` registry.
 //!
-//! The parts that software consults are typed: [`Steps`], which normalise an identifier, and a
-//! [`Pattern`], which says whether it is well formed. The rest is a [`NamespaceRecord`] for people.
+//! The parts for software are typed: [`Steps`] normalise an identifier, and a [`Pattern`] checks
+//! its form. The rest is a [`NamespaceRecord`] for people.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -34,8 +34,8 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// An entry without rules: its identifiers are taken as they are. Strings that differ in case are
-    /// one (`INFO-10`); the name is kept in lowercase.
+    /// An entry without rules: its identifiers are taken as they are. Strings that differ in case
+    /// only are equal (`INFO-10`); the name is stored in lowercase.
     pub fn new(name: &str) -> Result<Self, ParseError> {
         check_namespace(name)?;
         Ok(Self {
@@ -98,7 +98,7 @@ impl Namespace {
         &self.name
     }
 
-    /// What is done to an identifier after `INFO-4`.
+    /// The steps after `INFO-4`.
     #[must_use]
     pub fn steps(&self) -> &Steps {
         &self.steps
@@ -110,14 +110,14 @@ impl Namespace {
         self.pattern.as_ref()
     }
 
-    /// What the entry says to people.
+    /// The texts of the entry for people.
     #[must_use]
     pub fn record(&self) -> &NamespaceRecord {
         &self.record
     }
 }
 
-/// What an entry says to people.
+/// The texts of an entry for people.
 ///
 /// ```
 /// let lccn = handfast_id::Namespaces::historical().get("lccn").unwrap();
@@ -135,7 +135,7 @@ pub struct NamespaceRecord {
     pub status: String,
     /// The day of registration, `YYYY-MM-DD`, if it is known.
     pub registered: Option<String>,
-    /// What the namespace is for.
+    /// The purpose of the namespace.
     pub description: String,
     /// The syntax, in words.
     pub syntax: String,
@@ -165,7 +165,7 @@ pub struct NamespaceExample {
     pub canonical: String,
 }
 
-/// What a registry says of a namespace string.
+/// The answer of a registry for a namespace string.
 ///
 /// ```
 /// use handfast_id::{NamespaceLookup, Rules, Standard};
@@ -267,7 +267,7 @@ impl Namespaces {
         }
     }
 
-    /// What it says of a namespace, whose name must be in lowercase.
+    /// The entry of a namespace, whose name must be in lowercase.
     #[must_use]
     pub fn lookup(&self, name: &str) -> NamespaceLookup<'_> {
         match self.get(name) {
@@ -301,7 +301,7 @@ pub enum NamespaceError {
     },
     /// The text is not JSON of the expected shape.
     Json {
-        /// What the reader of JSON says.
+        /// The error of the JSON parser.
         message: String,
     },
     /// The namespace string is not one.

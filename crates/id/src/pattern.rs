@@ -1,4 +1,4 @@
-//! Patterns: the syntax an authority states for its names.
+//! Patterns: the syntax that an authority states for its names.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -31,7 +31,8 @@ const MAX_PATTERN: usize = 1_024;
 /// The most memory a compiled pattern may take. Repetitions of repetitions would take any amount.
 const MAX_COMPILED: usize = 1 << 20;
 
-/// The most memory that matching may take beside that, for each thread that matches: compiled patterns are cached.
+/// The most memory that matching may take beside that, for each thread that matches: compiled
+/// patterns are cached.
 const MAX_MATCHING: usize = 512 << 10;
 
 impl Pattern {
@@ -40,8 +41,8 @@ impl Pattern {
         Self::within(source, MAX_COMPILED)
     }
 
-    /// Compiles a pattern that may take so many bytes of memory, and no more than any other. What matching costs
-    /// for each byte of a text grows with it: a smaller limit is for patterns of strangers.
+    /// Compiles a pattern with a memory limit, in bytes, up to the general limit. The cost of
+    /// matching each byte of a text grows with it: use a smaller limit for untrusted patterns.
     ///
     /// ```
     /// use handfast_id::Pattern;
@@ -116,7 +117,7 @@ impl Eq for Pattern {}
 pub enum PatternError {
     /// It is no regular expression, or one that takes too much memory.
     Syntax {
-        /// What the compiler of patterns says.
+        /// The error of the pattern compiler.
         message: String,
     },
     /// It is longer than 1,024 bytes.

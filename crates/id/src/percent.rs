@@ -1,7 +1,7 @@
 //! Percent triplets: checking, decoding, writing.
 //!
-//! A triplet is `%` and two hex digits (`X-1`). Decoding happens once, never twice; what is written has uppercase hex
-//! digits (`X-2`).
+//! A triplet is `%` and two hex digits (`X-1`). Decoding happens once, never twice; triplets are
+//! written with uppercase hex digits (`X-2`).
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -11,15 +11,16 @@ use core::fmt;
 use crate::chars::CharSet;
 use crate::error::{ErrorKind, ParseError, Part};
 
-/// Whether a raw non-ASCII character may stand for itself, as it may in an HTTP URL that a person pasted (§7).
+/// Whether a raw non-ASCII character may stand for itself, as it may in an HTTP URL that a person
+/// pasted (§7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NonAscii {
     Refused,
     Stands,
 }
 
-/// Checks that `text` is made of characters in `allowed` and triplets, none of them `%00`. Returns whether it holds a
-/// triplet. Offsets in errors count from `base` bytes before it.
+/// Checks that `text` consists of characters in `allowed` and triplets, none of them `%00`. Returns
+/// whether it contains a triplet. Offsets in errors count from `base` bytes before it.
 pub(crate) fn check(
     text: &str,
     base: usize,
@@ -70,15 +71,16 @@ fn hex_value(digit: u8) -> Option<u8> {
     }
 }
 
-/// A piece of percent-encoded text: a character as it stands, or a triplet and the byte it stands for.
+/// A piece of percent-encoded text: a character as it stands, or a triplet and the byte it stands
+/// for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
     Bare(&'a str),
     Triplet(u8),
 }
 
-/// The pieces of `text`, with runs of bare characters together. A `%` that begins no triplet is bare; checked text has
-/// none.
+/// The pieces of `text`, with runs of bare characters together. A `%` that begins no triplet is
+/// bare; checked text has none.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     core::iter::from_fn(move || {
@@ -111,15 +113,15 @@ pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
     decode_or_offset(text).ok().map(Cow::Owned)
 }
 
-/// Decodes all triplets of checked text. `Err` holds the offset in `text` of the first triplet that
-/// is no part of valid UTF-8.
+/// Decodes all triplets of checked text. `Err` is the offset in `text` of the first triplet that is
+/// not part of valid UTF-8.
 pub(crate) fn decode_or_offset(text: &str) -> Result<String, usize> {
     decode_behind(&[], text)
 }
 
-/// The error that `check` finds in the decoded form of `head`, the part of a text before a place that
-/// is known to be wrong: the first byte that cannot be right may stand in it (`X-5`). A character is
-/// added first, so that nothing is called missing, or last, that only was not read.
+/// The error that `check` finds in the decoded form of `head`, the part of a text before a place
+/// that is known to be wrong: the first byte that cannot be right may stand in it (`X-5`). A
+/// character is added first, so that nothing is called missing, or last, that only was not read.
 pub(crate) fn earlier_error(
     head: &str,
     base: usize,
@@ -219,8 +221,9 @@ pub(crate) fn encoded_len(text: &str, allowed: &CharSet) -> usize {
         .sum()
 }
 
-/// Writes percent-encoded `text` as it stands, triplets in uppercase, and pasted non-ASCII characters as triplets.
-pub(crate) fn write_kept(out: &mut dyn fmt::Write, text: &str) -> fmt::Result {
+/// Writes percent-encoded `text` as it stands, triplets in uppercase, and pasted non-ASCII
+/// characters as triplets.
+pub(crate) fn write_upper_triplets(out: &mut dyn fmt::Write, text: &str) -> fmt::Result {
     for piece in pieces(text) {
         match piece {
             Piece::Triplet(byte) => write_triplet(out, byte)?,
@@ -239,16 +242,16 @@ pub(crate) fn write_kept(out: &mut dyn fmt::Write, text: &str) -> fmt::Result {
     Ok(())
 }
 
-/// What [`write_kept`] writes.
-pub(crate) fn kept(text: &str) -> String {
+/// The output of [`write_upper_triplets`].
+pub(crate) fn with_upper_triplets(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     // Writing to a string cannot fail.
-    let _ = write_kept(&mut out, text);
+    let _ = write_upper_triplets(&mut out, text);
     out
 }
 
-/// How many bytes [`write_kept`] writes.
-pub(crate) fn kept_len(text: &str) -> usize {
+/// How many bytes [`write_upper_triplets`] writes.
+pub(crate) fn upper_triplets_len(text: &str) -> usize {
     text.bytes().map(|b| if b.is_ascii() { 1 } else { 3 }).sum()
 }
 
@@ -304,9 +307,9 @@ mod tests {
     #[test]
     fn x_2_triplets_are_written_in_uppercase() {
         let mut out = String::new();
-        write_kept(&mut out, "a%c3%a9b%2fé").unwrap();
+        write_upper_triplets(&mut out, "a%c3%a9b%2fé").unwrap();
         assert_eq!(out, "a%C3%A9b%2F%C3%A9");
-        assert_eq!(out.len(), kept_len("a%c3%a9b%2fé"));
+        assert_eq!(out.len(), upper_triplets_len("a%c3%a9b%2fé"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Prefixes: who created a handle.
+//! Prefixes: the authority of a handle.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -12,7 +12,7 @@ use crate::handle::MAX_HANDLE;
 
 /// The prefix of a handle, such as `20.500.12345`: also known as a naming authority.
 ///
-/// `HDL-2`: one or more non-empty segments joined by `.`; no segment holds `/` or `.`.
+/// `HDL-2`: one or more non-empty segments joined by `.`; no segment contains `/` or `.`.
 ///
 /// ```text
 /// prefix  = segment *( "." segment )

@@ -1,4 +1,4 @@
-//! What a person pastes.
+//! Recognising a text that a person pastes.
 
 use crate::chars::{scheme_length, strip_scheme};
 use crate::cordra::CordraId;
@@ -15,11 +15,11 @@ use crate::urn::Urn;
 
 /// Reads text that a person typed or pasted.
 ///
-/// White space around it is trimmed, then one pair of `<…>`, `[…]` or `"…"`, then white space. What is left
-/// is, in order: a known scheme (`urn:`, `info:`, `hdl:`, `doi:`, `ark:`); the URL of a known resolver,
-/// with or without its `http://`; a bare `urn-<digits>:…`; a bare handle. What matched a rule never
-/// falls through to the next: a bad `hdl:` URI is an error. Text that begins like another URI is never
-/// a bare handle.
+/// White space around it is trimmed, then one pair of `<…>`, `[…]` or `"…"`, then white space. What
+/// is left is, in order: a known scheme (`urn:`, `info:`, `hdl:`, `doi:`, `ark:`); the URL of a
+/// known resolver, with or without its `http://`; a bare `urn-<digits>:…`; a bare handle. What
+/// matched a rule never falls through to the next: a bad `hdl:` URI is an error. Text that begins
+/// like another URI is never a bare handle.
 ///
 /// Machines should ask for a scheme instead: see [`parse_as`].
 ///
@@ -45,7 +45,7 @@ pub fn recognise<'a>(text: &'a str, rules: &dyn Rules) -> Result<Recognised<'a>,
     }
 }
 
-/// What [`recognise`] found.
+/// The result of [`recognise`].
 ///
 /// ```
 /// use handfast_id::{RecognisedBy, Standard, recognise};
@@ -62,15 +62,15 @@ pub struct Recognised<'a> {
     pub identifier: Identifier<'a>,
     /// The rule that recognised it.
     pub by: RecognisedBy,
-    /// What was left after trimming.
+    /// The text after trimming.
     pub text: &'a str,
     /// Where that begins in what was pasted.
     start: usize,
 }
 
 impl Recognised<'_> {
-    /// `CID-14`: registering never cuts. An error if the text holds a query, a fragment or a component of a
-    /// URN, which is no part of the name that is looked up.
+    /// `CID-14`: registering never cuts. An error if the text has a query, a fragment or a
+    /// component of a URN, which is not part of the name that is looked up.
     ///
     /// ```
     /// use handfast_id::{Standard, recognise};
@@ -157,7 +157,7 @@ pub fn is_trimmed(text: &str) -> bool {
     trim(text).1.len() == text.len()
 }
 
-/// What is left of a pasted text, and its offset.
+/// The trimmed text, and its offset.
 fn trim(text: &str) -> (usize, &str) {
     let white_space = |start: usize, text: &str| start + text.len() - text.trim_start().len();
     let start = white_space(0, text);
@@ -213,7 +213,8 @@ fn read_bare_handle<'a>(text: &'a str, rules: &dyn Rules) -> Result<Identifier<'
     if rules.handle_profile(&prefix) == HandleProfile::Cordra {
         match CordraId::parse(text) {
             Ok(id) => return Ok(Identifier::Cordra(id)),
-            // CID-13: a query or fragment is never read as part of the path because it is malformed.
+            // CID-13: a query or fragment is never read as part of the path because it is
+            // malformed.
             Err(error) if CordraId::parse(Tail::split(text).0).is_ok() => return Err(error),
             Err(_) => {}
         }

@@ -11,11 +11,11 @@ use crate::namespace::{Namespace, NamespaceLookup, Namespaces};
 use crate::prefix::Prefix;
 use crate::urn_profile::UrnProfile;
 
-/// What reading and comparing identifiers needs to know from outside: the case rule and profile of a
-/// prefix, URN profiles, the `info` registry, and HTTP resolvers.
+/// The context of reading and comparing identifiers: the case rule and profile of a prefix, URN
+/// profiles, the `info` registry, and HTTP resolvers.
 ///
-/// Every method has a sensible default; [`Standard`] takes them all, [`RuleBook`] lets each be set. A
-/// server implements the trait over its own authorities.
+/// Every method has a sensible default; [`Standard`] takes them all, [`RuleBook`] lets each be set.
+/// A server implements the trait over its own authorities.
 ///
 /// ```
 /// use handfast_id::{CaseRule, Identifier, Prefix, Rules, recognise};
@@ -39,8 +39,8 @@ pub trait Rules {
         CaseRule::AsciiInsensitive
     }
 
-    /// Whether the rules of a prefix are known. Of one that is not, handles that differ in case are not
-    /// called equal, though they are looked up alike (`HDL-6`).
+    /// Whether the rules of a prefix are known. Of one that is not, handles that differ in case are
+    /// not called equal, though they are looked up alike (`HDL-6`).
     fn knows(&self, prefix: &Prefix<'_>) -> bool {
         let _ = prefix;
         false
@@ -62,25 +62,26 @@ pub trait Rules {
         InfoGrammar::Rfc4452
     }
 
-    /// What the `info` registry says of a namespace, whose name is in lowercase. The default is the
-    /// registry that ships with the crate; without the feature `historical`, none.
+    /// The entry of the `info` registry for a namespace, whose name is in lowercase. The default is
+    /// the registry that ships with the crate; without the feature `historical`, none.
     fn namespace(&self, name: &str) -> NamespaceLookup<'_> {
         shipped_namespace(name)
     }
 
-    /// The HTTP resolvers that were configured, beside those that everybody knows. The first of them
-    /// prints the HTTP form.
+    /// The HTTP resolvers that were configured, beside those that everybody knows. The first of
+    /// them prints the HTTP form.
     fn resolvers(&self) -> &[HttpResolver] {
         &[]
     }
 }
 
-/// What form the names under a prefix have (`CID-10`).
+/// The form of the names under a prefix (`CID-10`).
 ///
 /// ```
 /// use handfast_id::{HandleProfile, RuleBook, recognise, Prefix};
 ///
-/// let rules = RuleBook::standard().with_profile(&Prefix::parse("100.102")?, HandleProfile::Cordra);
+/// let prefix = Prefix::parse("100.102")?;
+/// let rules = RuleBook::standard().with_profile(&prefix, HandleProfile::Cordra);
 /// let with_query = recognise("hdl:100.102/F58FB49EB1F848f0A606E84CEF294BE5?x", &rules)?;
 /// let key = with_query.identifier.key(&rules);
 /// assert_eq!(key.as_str(), "hdl:100.102/F58FB49EB1F848F0A606E84CEF294BE5");
@@ -88,8 +89,8 @@ pub trait Rules {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HandleProfile {
-    /// CORDRA identifiers: paths in uppercase through every door (`CID-11`), query and fragment no
-    /// part of the record's name (`CID-8`).
+    /// CORDRA identifiers: paths in uppercase in every interface (`CID-11`), query and fragment not
+    /// part of the name of the record (`CID-8`).
     Cordra,
     /// Any handle.
     #[default]

@@ -1,4 +1,4 @@
-//! One thing, many spellings.
+//! The spellings of one identifier.
 
 use alloc::string::{String, ToString};
 
@@ -14,8 +14,9 @@ use crate::percent;
 use crate::rules::{HandleProfile, Rules};
 use crate::urn::Urn;
 
-/// The spellings of what an identifier names (`EQ-1`), each where it exists: built from the canonical
-/// form. The URI forms and `cordra` have the query and fragment that the identifier has (`CID-13`).
+/// The spellings of what an identifier names (`EQ-1`), each where it exists: built from the
+/// canonical form. The URI forms and `cordra` have the query and fragment that the identifier has
+/// (`CID-13`).
 ///
 /// ```
 /// use handfast_id::{Standard, recognise};
@@ -105,17 +106,17 @@ impl Spellings {
                 let fragment = info.find('#').and_then(|mark| info.get(mark..));
                 let fragment = fragment.unwrap_or_default().to_string();
                 let named = match identifier.named(rules) {
-                    // The canonical form of an `info:doi/` URI is not that of the DOI: what is built
-                    // from it keeps its case.
+                    // The canonical form of an `info:doi/` URI is not that of the DOI: what is
+                    // built from it keeps its case.
                     Some(Identifier::Doi(doi)) => Self::of_handle(doi.handle(), rules),
                     Some(named) => Self::of(&named, rules),
                     None => Self::default(),
                 };
-                let kept = |uri: Option<String>| uri.map(|uri| uri + &fragment);
+                let with_fragment = |uri: Option<String>| uri.map(|uri| uri + &fragment);
                 Self {
-                    hdl: kept(named.hdl),
-                    hdl_host: kept(named.hdl_host),
-                    http: kept(named.http),
+                    hdl: with_fragment(named.hdl),
+                    hdl_host: with_fragment(named.hdl_host),
+                    http: with_fragment(named.http),
                     info: Some(info),
                     ..named
                 }
@@ -192,7 +193,8 @@ impl Spellings {
     }
 }
 
-/// The CORDRA form of a handle, left out where case counts and the form in uppercase is another name.
+/// The CORDRA form of a handle, left out where case counts and the form in uppercase is another
+/// name.
 fn cordra_spelling(identifier: &Identifier<'_>, rules: &dyn Rules) -> Option<String> {
     let id = cordra_form(identifier)?;
     let handle = match identifier {
@@ -207,8 +209,8 @@ fn cordra_spelling(identifier: &Identifier<'_>, rules: &dyn Rules) -> Option<Str
     is_same.then(|| id.to_string())
 }
 
-/// The resolver that prints the HTTP form: the first that was configured, else the first of those that
-/// everybody knows and that will do.
+/// The resolver that prints the HTTP form: the first that was configured, else the first of those
+/// that everybody knows and that will do.
 fn printer(rules: &dyn Rules, known: impl Fn(&&HttpResolver) -> bool) -> Option<&HttpResolver> {
     rules
         .resolvers()

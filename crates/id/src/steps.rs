@@ -2,9 +2,9 @@
 //!
 //! A namespace may state an ordered list of steps that run after `INFO-4` (d). Steps see the
 //! identifier, never the fragment, as *tokens*: a token is a bare character, or the run of triplets
-//! that encodes one Unicode character. It is compared by the character it stands for (`%20` is a blank,
-//! `%2F` a slash) and keeps its spelling when it stays. A triplet that is no part of valid UTF-8 is a
-//! token that matches nothing. Where a step does not fit, it changes nothing.
+//! that encodes one Unicode character. It is compared by its character (`%20` is a blank, `%2F` a
+//! slash) and keeps its spelling. A triplet that is not part of valid UTF-8 is a token that matches
+//! nothing. A step that does not fit changes nothing.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -145,8 +145,8 @@ impl Step {
         Ok(Self(Action::CutAt(c)))
     }
 
-    /// If `c` occurs once and 1 to `width` tokens follow it, all ASCII digits: drop `c` and left-fill
-    /// what follows with `0` to `width`, which is at most 255.
+    /// If `c` occurs once and 1 to `width` tokens follow it, all ASCII digits: drop `c` and
+    /// left-fill what follows with `0` to `width`, which is at most 255.
     pub fn pad_after(c: char, width: usize) -> Result<Self, StepError> {
         check_char(c)?;
         if !(1..=255).contains(&width) {
@@ -182,7 +182,7 @@ impl Step {
         Ok(Self(Action::Rewrite(pattern, replacement.to_string())))
     }
 
-    /// What the step makes of a normalised identifier; `None` if it changes nothing.
+    /// The result of the step for a normalised identifier; `None` if it changes nothing.
     #[must_use]
     pub fn apply(&self, text: &str) -> Option<String> {
         let tokens = || tokens(text);
@@ -410,7 +410,7 @@ impl fmt::Display for StepError {
                 write!(f, "{found:?} is neither ASCII punctuation nor a blank")
             }
             Self::NoCharacters => f.write_str("the step names no characters"),
-            Self::Pattern(error) => write!(f, "the pattern is not one: {error}"),
+            Self::Pattern(error) => write!(f, "the pattern is not valid: {error}"),
             Self::Replacement { length } => {
                 write!(
                     f,

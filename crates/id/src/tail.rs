@@ -1,4 +1,4 @@
-//! Query and fragment: what stands behind a name without being part of it.
+//! Query and fragment, which follow a name and are not part of it.
 
 use alloc::borrow::Cow;
 use core::fmt;
@@ -7,7 +7,7 @@ use crate::chars::URIC;
 use crate::error::{ErrorKind, ParseError, Part};
 use crate::percent::{self, NonAscii};
 
-/// `["?" query] ["#" fragment]`, kept as written. Absent and empty differ (`URI-4`, `CID-5`).
+/// `["?" query] ["#" fragment]`, preserved as written. Absent and empty differ (`URI-4`, `CID-5`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tail<'a> {
     pub(crate) query: Option<Cow<'a, str>>,
@@ -53,7 +53,7 @@ impl<'a> Tail<'a> {
         for (mark, text) in [('?', &self.query), ('#', &self.fragment)] {
             if let Some(text) = text {
                 out.write_char(mark)?;
-                percent::write_kept(out, text)?;
+                percent::write_upper_triplets(out, text)?;
             }
         }
         Ok(())
@@ -61,8 +61,10 @@ impl<'a> Tail<'a> {
 
     /// How many bytes [`write`](Self::write) writes.
     pub(crate) fn written_len(&self) -> usize {
-        let part =
-            |text: &Option<Cow<'_, str>>| text.as_ref().map_or(0, |t| 1 + percent::kept_len(t));
+        let part = |text: &Option<Cow<'_, str>>| {
+            text.as_ref()
+                .map_or(0, |t| 1 + percent::upper_triplets_len(t))
+        };
         part(&self.query) + part(&self.fragment)
     }
 
@@ -88,7 +90,9 @@ impl<'a> Tail<'a> {
 impl PartialEq<Tail<'_>> for Tail<'_> {
     fn eq(&self, other: &Tail<'_>) -> bool {
         let same = |a: &Option<Cow<'_, str>>, b: &Option<Cow<'_, str>>| match (a, b) {
-            (Some(a), Some(b)) => a == b || percent::kept(a) == percent::kept(b),
+            (Some(a), Some(b)) => {
+                a == b || percent::with_upper_triplets(a) == percent::with_upper_triplets(b)
+            }
             (None, None) => true,
             _ => false,
         };

@@ -1,6 +1,6 @@
 //! Uniform Resource Names.
 //!
-//! RFC 8141 says what every URN looks like; a namespace may say more. What it says is data, a
+//! RFC 8141 defines the form of every URN; a namespace may add rules. These are data, a
 //! [`UrnProfile`]: Harvard's `urn-3` is one of them (`URN-10`).
 
 use alloc::borrow::Cow;
@@ -60,8 +60,8 @@ pub struct Urn<'a> {
 }
 
 impl<'a> Urn<'a> {
-    /// Reads a URN to the letter, with the profiles of [`Standard`]. Nothing is copied where the NID
-    /// is in lowercase.
+    /// Reads a URN to the letter, with the profiles of [`Standard`]. Nothing is copied where the
+    /// NID is in lowercase.
     pub fn parse(text: &'a str) -> Result<Self, ParseError> {
         Self::parse_with(text, &Standard)
     }
@@ -118,7 +118,7 @@ impl<'a> Urn<'a> {
             check_fragment(f, at, non_ascii, Part::FComponent)?;
         }
 
-        check_canonical_length("urn::".len() + nid.len() + percent::kept_len(nss))?;
+        check_canonical_length("urn::".len() + nid.len() + percent::upper_triplets_len(nss))?;
         Ok(Self {
             nid,
             nss: Cow::Borrowed(nss),
@@ -192,7 +192,8 @@ impl<'a> Urn<'a> {
     }
 }
 
-/// `URN-1`: 2–32 ASCII letters, digits, hyphens, starting and ending with a letter or digit, not `urn`.
+/// `URN-1`: 2–32 ASCII letters, digits, hyphens, starting and ending with a letter or digit, not
+/// `urn`.
 pub(crate) fn check_nid(text: &str) -> Result<(), ParseError> {
     let length = |at| Err(ParseError::new(ErrorKind::NidLength, Part::Nid, at));
     let allowed = |at: usize, c: char| {
@@ -264,12 +265,12 @@ impl fmt::Display for Urn<'_> {
         f.write_str(&self.nid)?;
         f.write_str(":")?;
         if !self.ignores_case {
-            return percent::write_kept(f, &self.nss);
+            return percent::write_upper_triplets(f, &self.nss);
         }
         for piece in percent::pieces(&self.nss) {
             match piece {
                 Piece::Triplet(byte) => percent::write_triplet(f, byte)?,
-                Piece::Bare(bare) => percent::write_kept(f, &bare.to_ascii_lowercase())?,
+                Piece::Bare(bare) => percent::write_upper_triplets(f, &bare.to_ascii_lowercase())?,
             }
         }
         Ok(())

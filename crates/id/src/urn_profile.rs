@@ -1,4 +1,4 @@
-//! What a URN namespace says of its names.
+//! Profiles: the rules of a URN namespace for its names.
 
 use alloc::borrow::Cow;
 
@@ -206,8 +206,8 @@ impl DelegatedGrammar {
         }
     }
 
-    /// A grammar whose authority names may hold, beside letters, digits and triplets, the characters
-    /// `extra`, which must be allowed in a URN and neither `.`, `:` nor `/`.
+    /// A grammar whose authority names may hold, beside letters, digits and triplets, the
+    /// characters `extra`, which must be allowed in a URN and neither `.`, `:` nor `/`.
     pub fn new(extra: &str) -> Result<Self, ParseError> {
         let allowed =
             |c: char| u8::try_from(c).is_ok_and(|b| PATH.has(b)) && !matches!(c, '.' | ':' | '/');
@@ -281,7 +281,8 @@ static HARVARD: UrnProfile = UrnProfile {
         registrant: Cow::Borrowed("Stephen Abrams"),
         affiliation: Cow::Borrowed("Harvard University Library"),
         address: Cow::Borrowed(
-            "Office for Information Systems, 1280 Massachusetts Avenue, Suite 404, Cambridge, MA 02138",
+            "Office for Information Systems, 1280 Massachusetts Avenue, Suite 404, Cambridge, MA \
+             02138",
         ),
         contact: Cow::Borrowed("nrsadm@hulmail.harvard.edu"),
         version: Cow::Borrowed("1"),

@@ -11,11 +11,13 @@ fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[a-zA-Z0-9]{1,6}",
         3 => prop::sample::select(vec![
-            "/", ".", ":", "?", "#", "%", "-", "//", "..", "?+", "?=", "@", "~", " ", "\u{A0}", "é", "中",
+            "/", ".", ":", "?", "#", "%", "-", "//", "..", "?+", "?=", "@", "~", " ", "\u{A0}", "é",
+            "中",
             "😀", "\u{202E}", "%2F", "%2f", "%41", "%00", "%C3%A9", "%ff", "<", ">", "\"", "\0",
         ]).prop_map(str::to_string),
         2 => prop::sample::select(vec![
-            "hdl:", "info:", "urn:", "doi:", "ark:", "hdl://", "info:lccn/", "info:doi/", "info:ark/",
+            "hdl:", "info:", "urn:", "doi:", "ark:", "hdl://", "info:lccn/", "info:doi/",
+            "info:ark/",
             "info:hdl/", "info:rlgid/", "urn:urn-3:", "urn-3:", "urn:isbn:", "10.1000/", "20.1000/",
             "ark:12025/", "https://doi.org/", "https://hdl.handle.net/", "https://n2t.net/ark:",
             "F58FB49EB1F848f0A606E84CEF294BE5", "100.102/",
@@ -44,10 +46,12 @@ fn equal(a: &Identifier<'_>, b: &Identifier<'_>) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None,
+        ..Default::default() })]
 
     #[test]
-    fn x_4_no_bytes_make_a_parser_panic(bytes in prop::collection::vec(any::<u8>(), 0..64), scheme in scheme()) {
+    fn x_4_no_bytes_make_a_parser_panic(bytes in prop::collection::vec(any::<u8>(), 0..64),
+        scheme in scheme()) {
         let inspection = inspect(&bytes, scheme, &Standard);
         if let Err(error) = inspection.outcome {
             prop_assert!(error.at() <= bytes.len());
@@ -83,7 +87,8 @@ proptest! {
                 // A bare handle that begins like a URI is a handle only to those who ask for one.
                 let scheme = if name == "handle" { Scheme::Handle } else { Scheme::Any };
                 let other = parse_as(spelling, scheme, &Standard).unwrap();
-                // An `info` URI may carry part of its name in the fragment, which spellings leave out.
+                // An `info` URI may carry part of its name in the fragment, which spellings leave
+                // out.
                 if !matches!(&found.identifier, Identifier::Info(uri) if uri.fragment().is_some()) {
                     prop_assert_eq!(&other.key(&Standard), &key, "{} {}", name, spelling);
                 }
@@ -114,7 +119,8 @@ proptest! {
 
     #[test]
     fn hdl_6_keys_agree_with_comparison(
-        prefix in "[aA]{1,2}", other_prefix in "[aA]{1,2}", suffix in "[aAéÉ]{1,2}", other_suffix in "[aAéÉ]{1,2}",
+        prefix in "[aA]{1,2}", other_prefix in "[aA]{1,2}", suffix in "[aAéÉ]{1,2}",
+            other_suffix in "[aAéÉ]{1,2}",
         sensitive in any::<bool>(),
     ) {
         let rule = if sensitive { CaseRule::Sensitive } else { CaseRule::AsciiInsensitive };

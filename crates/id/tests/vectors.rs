@@ -1,4 +1,5 @@
-//! Every line of `vectors/identifiers.jsonl`, through the same door as `handfast inspect --json`.
+//! Every line of `vectors/identifiers.jsonl`, through the same function as `handfast inspect
+//! --json`.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,14 +1,15 @@
-//! Checkpoints: what the operator of a log signs (C2SP `tlog-checkpoint`).
+//! Checkpoints: the signed heads of a log (C2SP `tlog-checkpoint`).
 //!
-//! The text of a checkpoint is the origin, which names the log, the number of entries, and the root of
-//! the tree over them; then, seldom, lines of other meaning. It is published as a [`SignedNote`].
+//! The text of a checkpoint is the origin, which names the log, the number of entries, and the root
+//! of the tree over them; rarely, other lines follow. It is published as a [`SignedNote`].
 //!
 //! ```
 //! use handfast_log::{Checkpoint, CheckpointError, SigningKey, empty_root};
 //!
 //! let key = SigningKey::new("example.org/log", &[7; 32])?;
 //! let note = Checkpoint::new("example.org/log", 0, empty_root()).sign(&key)?.to_string();
-//! assert!(note.starts_with("example.org/log\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n— "));
+//! let root = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+//! assert!(note.starts_with(&format!("example.org/log\n0\n{root}\n\n— ")));
 //! assert_eq!(Checkpoint::open(&note, key.verifying_key())?.size, 0);
 //!
 //! let other = SigningKey::new("example.org/log", &[8; 32])?;
@@ -23,7 +24,7 @@ use std::str::FromStr;
 use crate::text::{decimal, hash, to_base64};
 use crate::{Hash, NoteError, SignedNote, SigningKey, VerifyingKey};
 
-/// A log at one moment: its name, how many entries it has, and the root of the tree over them.
+/// The state of a log: its name, the number of its entries, and the root of the tree over them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The name of the log; not empty.
@@ -81,8 +82,8 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
-    /// "The log's key name in its signature line SHOULD match the origin line": here it must, so that
-    /// one key can speak for one log only.
+    /// "The log's key name in its signature line SHOULD match the origin line": here it must, so
+    /// that one key can speak for one log only.
     fn check_origin(&self, key: &VerifyingKey) -> Result<(), CheckpointError> {
         if self.origin == key.name() {
             return Ok(());

@@ -1,6 +1,7 @@
 //! The hashes of the tree: RFC 6962 §2.1 with SHA-256.
 //!
-//! Leaves and nodes begin with different bytes, so that nobody can pass off two hashes as an entry.
+//! Leaves and nodes begin with different bytes, so that an attacker cannot present two hashes as an
+//! entry.
 //!
 //! ```
 //! use handfast_log::{leaf_hash, node_hash};

@@ -1,7 +1,7 @@
 //! Keys with names, for signing notes (C2SP `signed-note`, Ed25519).
 //!
-//! A key has a name, such as the address of a log, and an id of four bytes that is made from the name
-//! and the public key. Both stand with each signature, so that a reader finds the key to check with.
+//! A key has a name, such as the address of a log, and an id of four bytes, computed from the name
+//! and the public key. Each signature carries both, so that a reader finds the right key.
 //!
 //! ```
 //! use handfast_log::{SigningKey, VerifyingKey};
@@ -60,8 +60,8 @@ impl VerifyingKey {
         &self.name
     }
 
-    /// A short hash of name and key. Anyone can make a key with the same id: it is for finding a key,
-    /// not for trusting it.
+    /// A short hash of name and key. Anyone can make a key with the same id: it is for finding a
+    /// key, not for trusting it.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.id
@@ -125,8 +125,8 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
-    /// A key from its name and the 32 bytes that RFC 8032 §5.1.5 calls the private key. They must come
-    /// from a good source of chance, and stay secret.
+    /// A key from its name and the 32 bytes that RFC 8032 §5.1.5 calls the private key. They must
+    /// come from a good source of chance, and stay secret.
     pub fn new(name: &str, seed: &[u8; 32]) -> Result<Self, KeyError> {
         let pair = Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| KeyError::Unusable)?;
         let public = pair.public_key().as_ref().try_into();
@@ -144,7 +144,7 @@ impl SigningKey {
         &self.public
     }
 
-    /// The secret as text, to be kept where only the log can read it:
+    /// The secret as text, to be stored where only the log can read it:
     /// `PRIVATE+KEY+<name>+<id>+<base64 of 0x01 and the seed>`.
     ///
     /// A method with a name, and not `Display`, so that no key slips into a message.
@@ -198,7 +198,7 @@ pub enum KeyError {
         /// How many there are.
         found: usize,
     },
-    /// A name that is empty or holds a space, a control character or `+`.
+    /// A name that is empty or contains a space, a control character or `+`.
     #[error("the name of a key is not empty and holds no spaces, control characters or +")]
     Name,
     /// A secret key says so at its beginning.
@@ -215,8 +215,8 @@ pub enum KeyError {
     Unusable,
 }
 
-/// `signed-note`: "Key names MUST be non-empty and MUST NOT contain any Unicode spaces or plus (U+002B)
-/// characters", nor what may stand in no note.
+/// `signed-note`: "Key names MUST be non-empty and MUST NOT contain any Unicode spaces or plus
+/// (U+002B) characters", nor what may stand in no note.
 pub(crate) fn is_key_name(name: &str) -> bool {
     let forbidden = |c: char| c.is_whitespace() || c == '+' || c < ' ';
     !name.is_empty() && !name.contains(forbidden)

@@ -1,16 +1,16 @@
 //! The arithmetic of a transparency log.
 //!
-//! A log is a list of entries that only grows. Its operator signs, now and then, a *checkpoint*: how
-//! many entries there are, and the root of a Merkle tree over them. From then on anyone can check,
-//! with a few hashes, that an entry is among them ([`verify_inclusion`]) and that a later checkpoint
-//! keeps all that an earlier one held ([`verify_consistency`]).
+//! A log is a list of entries that only grows. Its operator signs, now and then, a *checkpoint*:
+//! the number of entries, and the root of a Merkle tree over them. From then on anyone can check,
+//! with a few hashes, that an entry is among them ([`verify_inclusion`]) and that a later
+//! checkpoint contains all entries of an earlier one ([`verify_consistency`]).
 //!
-//! Hashes and proofs are those of RFC 6962 §2.1 with SHA-256. What is published follows C2SP:
-//! `tlog-tiles` ([`Tile`], [`Bundle`]), `signed-note` ([`SignedNote`]), `tlog-checkpoint`
-//! ([`Checkpoint`]) and `tlog-proof` ([`TlogProof`]).
+//! Hashes and proofs are those of RFC 6962 §2.1 with SHA-256. The published forms follow C2SP:
+//! `tlog-tiles` ([`Tile`], [`Bundle`]), `signed-note` ([`SignedNote`]) and `tlog-checkpoint`
+//! ([`Checkpoint`]).
 //!
-//! There is no I/O here, and no notion of what an entry means: hashes come through [`Hashes`], keys
-//! and texts are arguments. Whoever audits a log needs this crate alone.
+//! There is no I/O here, and no meaning of entries: hashes come through [`Hashes`], keys and texts
+//! are arguments. An auditor of a log needs this crate only.
 //!
 //! ```
 //! use handfast_log::{Checkpoint, SigningKey, Tree, leaf_hash, verify_inclusion};
@@ -43,7 +43,6 @@ mod prove;
 mod reference;
 mod text;
 mod tile;
-mod tlog_proof;
 mod tree;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
@@ -53,5 +52,4 @@ pub use note::{NoteError, NoteSignature, SignedNote};
 pub use proof::{ProofError, verify_consistency, verify_inclusion};
 pub use prove::{Hashes, Inclusions, ProveError, consistency, inclusion, root_at};
 pub use tile::{Bundle, Tile, TilePathError};
-pub use tlog_proof::{TlogProof, TlogProofError};
 pub use tree::{TileHash, Tree, TreeError};

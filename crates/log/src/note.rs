@@ -1,7 +1,7 @@
 //! Signed notes: text with signatures under it (C2SP `signed-note`).
 //!
-//! The text of a note counts for nothing until a signature by a known key has been checked, so it is
-//! had from [`SignedNote::verify`].
+//! The text of a note must not be trusted until a signature by a known key has been checked. So
+//! [`SignedNote::verify`] returns it.
 //!
 //! ```
 //! use handfast_log::{NoteError, SignedNote, SigningKey};
@@ -65,7 +65,7 @@ impl NoteSignature {
 }
 
 impl SignedNote {
-    /// Signs a text, which ends in a newline and holds no other control characters.
+    /// Signs a text, which ends in a newline and contains no other control characters.
     pub fn sign(text: &str, key: &SigningKey) -> Result<Self, NoteError> {
         check_characters(text)?;
         if !text.ends_with('\n') {
@@ -90,7 +90,7 @@ impl SignedNote {
         let mut signed = self.clone();
         signed.signatures.retain(|earlier| !earlier.is_by(public));
         signed.signatures.push(signature);
-        // What cannot be read must not be written.
+        // A text that cannot be read back must not be written.
         check_size(signed.to_string().len())?;
         check_count(signed.signatures.len())?;
         *self = signed;
@@ -99,9 +99,9 @@ impl SignedNote {
 
     /// The text, if it is signed by one of `keys`.
     ///
-    /// "If the key name and ID match a known key, verifiers MUST verify the signature. If a signature
-    /// from a known key fails to verify, clients SHOULD reject the whole note." Signatures by others
-    /// are passed over.
+    /// "If the key name and ID match a known key, verifiers MUST verify the signature. If a
+    /// signature from a known key fails to verify, clients SHOULD reject the whole note."
+    /// Signatures by others are passed over.
     pub fn verify(&self, keys: &[VerifyingKey]) -> Result<&str, NoteError> {
         let mut is_signed = false;
         for signature in &self.signatures {
@@ -125,7 +125,7 @@ impl SignedNote {
         }
     }
 
-    /// The text, whoever may have written it. To be shown, not to be believed.
+    /// The unverified text, for display only.
     #[must_use]
     pub fn unverified_text(&self) -> &str {
         &self.text
@@ -235,7 +235,7 @@ pub enum NoteError {
     /// Text and note end in a newline.
     #[error("the note does not end in a newline")]
     NoNewline,
-    /// Nothing follows the last empty line, or there is none.
+    /// The signatures are missing after the last empty line, or there is no empty line.
     #[error("the note has no signatures: they follow an empty line")]
     NoSignatures,
     /// None of the signatures is by a known key.
@@ -264,8 +264,8 @@ const DASH: &str = "— ";
 /// The longest note that is read, in bytes.
 const MAX_SIZE: usize = 1_048_576;
 
-/// "Verifiers SHOULD apply a maximum limit to the number of signatures in a note […], but MUST accept
-/// at least up to 16 signatures."
+/// "Verifiers SHOULD apply a maximum limit to the number of signatures in a note […], but MUST
+/// accept at least up to 16 signatures."
 const MAX_SIGNATURES: usize = 100;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Checking proofs.
 //!
-//! Both checks walk the proof once. A proof of any length is refused after 64 steps at most, whatever
-//! sizes it claims.
+//! Both checks walk the proof once. A proof of any length is rejected after at most 64 steps,
+//! whatever sizes it claims.
 //!
 //! ```
 //! use handfast_log::{ProofError, leaf_hash, node_hash, verify_consistency};
@@ -79,8 +79,8 @@ pub fn verify_consistency(
             Err(ProofError::Root)
         };
     }
-    // The climb begins at the largest complete subtree that ends where the old tree ends. If that is
-    // the whole old tree, its root is known and the proof leaves it out.
+    // The climb begins at the largest complete subtree that ends where the old tree ends. If that
+    // is the whole old tree, its root is known and the proof leaves it out.
     let height = old_size.trailing_zeros();
     let mut climb = Climb {
         node: (old_size - 1) >> height,
@@ -98,7 +98,7 @@ pub fn verify_consistency(
                 old_found = node_hash(sibling, &old_found);
                 new_found = node_hash(sibling, &new_found);
             }
-            // What stands to the right came after the old tree.
+            // Hashes on the right were added after the old tree.
             Some(Side::Right) => new_found = node_hash(&new_found, sibling),
             None => return Err(length),
         }
@@ -180,7 +180,7 @@ pub enum ProofError {
     /// The first of two trees is not the beginning of the second.
     #[error("the proof does not lead to the root of the older tree")]
     OldRoot,
-    /// The hashes lead elsewhere.
+    /// The hashes lead to another root.
     #[error("the proof does not lead to the root")]
     Root,
     /// A log only grows.

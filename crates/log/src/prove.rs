@@ -1,7 +1,7 @@
-//! Making proofs.
+//! Building proofs.
 //!
-//! A log keeps its leaf hashes and the roots of its full tiles; what lies between is computed from
-//! them. Each function here asks for tiles from the left edge of a tile on and to its end, or as far
+//! A log stores its leaf hashes and the roots of its full tiles; the hashes between are computed
+//! from them. Each function here asks for tiles from the left edge of a tile to its end, or as far
 //! as the tree reaches, and for each tile once: at most two of each level.
 //!
 //! ```
@@ -33,12 +33,12 @@ pub trait Hashes {
     /// Why a hash cannot be read.
     type Error;
 
-    /// Hash number `index` of a tile level: at level 0 a leaf hash, at level L the root of the 256^L
-    /// leaves that begin at `index` · 256^L.
+    /// Hash number `index` of a tile level: at level 0 a leaf hash, at level L the root of the
+    /// 256^L leaves that begin at `index` · 256^L.
     fn hash(&self, level: u8, index: u64) -> Result<Hash, Self::Error>;
 
-    /// `count` consecutive hashes of a level, from number `start` on; never more than 256, and never
-    /// across the edge of a tile.
+    /// `count` consecutive hashes of a level, from number `start` on; never more than 256, and
+    /// never across the edge of a tile.
     fn hashes(&self, level: u8, start: u64, count: u16) -> Result<Vec<Hash>, Self::Error> {
         (start..)
             .take(usize::from(count))
@@ -57,8 +57,8 @@ pub fn root_at<H: Hashes>(hashes: &H, size: u64) -> Result<Hash, ProveError<H::E
 
 /// The proof that leaf `index` is in the tree of the first `size` leaves.
 ///
-/// RFC 6962 §2.1.1: "the shortest list of additional nodes in the Merkle Tree required to compute the
-/// Merkle Tree Hash for that tree".
+/// RFC 6962 §2.1.1: "the shortest list of additional nodes in the Merkle Tree required to compute
+/// the Merkle Tree Hash for that tree".
 pub fn inclusion<H: Hashes>(
     hashes: &H,
     index: u64,
@@ -115,11 +115,11 @@ impl<'a, H: Hashes> Inclusions<'a, H> {
     }
 }
 
-/// The proof that the tree of the first `new` leaves continues that of the first `old`; empty if `old`
-/// is 0 or the same.
+/// The proof that the tree of the first `new` leaves continues that of the first `old`; empty if
+/// `old` is 0 or the same.
 ///
-/// RFC 6962 §2.1.2: "the list of nodes in the Merkle Tree required to verify that the first m inputs
-/// D\[0:m\] are equal in both trees".
+/// RFC 6962 §2.1.2: "the list of nodes in the Merkle Tree required to verify that the first m
+/// inputs D\[0:m\] are equal in both trees".
 pub fn consistency<H: Hashes>(
     hashes: &H,
     old: u64,
@@ -155,8 +155,8 @@ pub fn consistency<H: Hashes>(
     Ok(proof)
 }
 
-/// RFC 6962 §2.1: "let k be the largest power of two smaller than n", for the leaves from `start` to
-/// `end`, of which there are at least two.
+/// RFC 6962 §2.1: "let k be the largest power of two smaller than n", for the leaves from `start`
+/// to `end`, of which there are at least two.
 fn split(start: u64, end: u64) -> u64 {
     start + (1 << (end - start - 1).ilog2())
 }
@@ -177,7 +177,7 @@ impl<'a, H: Hashes> Tiles<'a, H> {
         }
     }
 
-    /// Forgets the tiles that neither a leaf nor the right edge of the tree is in.
+    /// Forgets the tiles that contain neither the leaf nor the right edge of the tree.
     fn forget_all_but_around(&mut self, index: u64) {
         let size = self.size;
         self.read.retain(|tile, _| {
@@ -187,11 +187,11 @@ impl<'a, H: Hashes> Tiles<'a, H> {
         });
     }
 
-    /// The root of the leaves from `start` to `end`, at least one. `start` is a multiple of some power
-    /// of two that is no smaller than their number, as every node's first leaf is.
+    /// The root of the leaves from `start` to `end`, at least one. `start` is a multiple of some
+    /// power of two that is no smaller than their number, as every node's first leaf is.
     ///
-    /// Read in base 256, their number says how many whole tile hashes of each level follow each other,
-    /// the largest first.
+    /// Read in base 256, their number says how many whole tile hashes of each level follow each
+    /// other, the largest first.
     fn root(&mut self, start: u64, end: u64) -> Result<Hash, ProveError<H::Error>> {
         let count = end - start;
         let mut found: Option<Hash> = None;
@@ -385,7 +385,7 @@ mod tests {
         );
     }
 
-    /// Answers with as many hashes as it is told to, whatever is asked.
+    /// Returns as many hashes as it was set to, whatever is asked.
     struct Some256(usize);
 
     impl Hashes for Some256 {

@@ -1,5 +1,5 @@
-//! RFC 6962 §2.1 as it is written there: recursive, and over all leaves. What is clever elsewhere is
-//! compared with this.
+//! RFC 6962 §2.1 to the letter: recursive, and over all leaves. The faster code is compared with
+//! it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -24,8 +24,8 @@ pub(crate) fn leaves(count: u32) -> Vec<Hash> {
     (0..count).map(|n| leaf_hash(&n.to_be_bytes())).collect()
 }
 
-/// A list of leaves, and the roots of it that have been computed. The definition asks for the same ones
-/// again and again.
+/// A list of leaves, and the roots of it that have been computed. The definition asks for the same
+/// ones again and again.
 pub(crate) struct Definition<'a> {
     leaves: &'a [Hash],
     known: RefCell<BTreeMap<(usize, usize), Hash>>,

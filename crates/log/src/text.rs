@@ -1,4 +1,4 @@
-//! Numbers and hashes as the texts of a log write them. Each has one spelling.
+//! Numbers and hashes in the texts of a log. Each has one spelling.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,6 +1,6 @@
 //! Tiles: how a log is published as files that never change (C2SP `tlog-tiles`).
 //!
-//! A tile holds up to 256 consecutive hashes of one tile level. At level 0 these are leaf hashes, at
+//! A tile has up to 256 consecutive hashes of one tile level. At level 0 these are leaf hashes, at
 //! level 1 roots of full tiles of level 0, and so on. Only the last tile of a level may be partial.
 //! Entries are published beside their leaf hashes, in bundles of the same width.
 //!
@@ -27,21 +27,21 @@ use crate::text::decimal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tile {
     level: u8,
-    place: Place,
+    position: TreeIndex,
 }
 
 impl Tile {
-    /// The tile `index` of a level in a tree of `size` leaves, full or partial; none if the tree does
-    /// not reach it.
+    /// The tile `index` of a level in a tree of `size` leaves, full or partial; none if the tree
+    /// does not reach it.
     #[must_use]
     pub fn of(level: u8, index: u64, size: u64) -> Option<Self> {
         let height = u32::from(level).checked_mul(8)?;
         let hashes = size.checked_shr(height)?;
-        let place = Place::of(index, hashes)?;
-        Some(Self { level, place })
+        let position = TreeIndex::of(index, hashes)?;
+        Some(Self { level, position })
     }
 
-    /// The tile level: 0 holds leaf hashes.
+    /// The tile level: level 0 has leaf hashes.
     #[must_use]
     pub fn level(&self) -> u8 {
         self.level
@@ -50,25 +50,25 @@ impl Tile {
     /// Which tile of its level, from 0.
     #[must_use]
     pub fn index(&self) -> u64 {
-        self.place.index
+        self.position.index
     }
 
-    /// How many hashes it holds, from 1 to 256.
+    /// The number of hashes, from 1 to 256.
     #[must_use]
     pub fn width(&self) -> u16 {
-        self.place.width
+        self.position.width
     }
 
     /// Which hash of its level is the first in the tile.
     #[must_use]
     pub fn first(&self) -> u64 {
-        self.place.first()
+        self.position.first()
     }
 
-    /// Whether it holds 256 hashes, and thus never changes again.
+    /// Whether it has 256 hashes, and thus never changes again.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.place.width == FULL
+        self.position.width == FULL
     }
 
     /// Where it is published, below the address of the log.
@@ -81,7 +81,7 @@ impl Tile {
 /// `tlog-tiles`: "`<prefix>/tile/<L>/<N>[.p/<W>]`"
 impl fmt::Display for Tile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tile/{}/{}", self.level, self.place)
+        write!(f, "tile/{}/{}", self.level, self.position)
     }
 }
 
@@ -89,7 +89,7 @@ impl FromStr for Tile {
     type Err = TilePathError;
 
     fn from_str(path: &str) -> Result<Self, TilePathError> {
-        let (level, place) = path
+        let (level, position) = path
             .strip_prefix("tile/")
             .and_then(|rest| rest.split_once('/'))
             .ok_or(TilePathError::Shape)?;
@@ -97,47 +97,47 @@ impl FromStr for Tile {
             .and_then(|level| u8::try_from(level).ok())
             .filter(|level| *level <= HIGHEST)
             .ok_or(TilePathError::Level)?;
-        let place = place.parse()?;
-        Ok(Self { level, place })
+        let position = position.parse()?;
+        Ok(Self { level, position })
     }
 }
 
 /// Up to 256 consecutive entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bundle {
-    place: Place,
+    position: TreeIndex,
 }
 
 impl Bundle {
-    /// The bundle `index` in a tree of `size` leaves, full or partial; none if the tree does not reach
-    /// it.
+    /// The bundle `index` in a tree of `size` leaves, full or partial; none if the tree does not
+    /// reach it.
     #[must_use]
     pub fn of(index: u64, size: u64) -> Option<Self> {
-        Place::of(index, size).map(|place| Self { place })
+        TreeIndex::of(index, size).map(|position| Self { position })
     }
 
     /// Which bundle, from 0.
     #[must_use]
     pub fn index(&self) -> u64 {
-        self.place.index
+        self.position.index
     }
 
-    /// How many entries it holds, from 1 to 256.
+    /// The number of entries, from 1 to 256.
     #[must_use]
     pub fn width(&self) -> u16 {
-        self.place.width
+        self.position.width
     }
 
     /// The number of its first entry.
     #[must_use]
     pub fn first(&self) -> u64 {
-        self.place.first()
+        self.position.first()
     }
 
-    /// Whether it holds 256 entries, and thus never changes again.
+    /// Whether it has 256 entries, and thus never changes again.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.place.width == FULL
+        self.position.width == FULL
     }
 
     /// Where it is published, below the address of the log.
@@ -150,7 +150,7 @@ impl Bundle {
 /// `tlog-tiles`: "`<prefix>/tile/entries/<N>[.p/<W>]`"
 impl fmt::Display for Bundle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tile/entries/{}", self.place)
+        write!(f, "tile/entries/{}", self.position)
     }
 }
 
@@ -158,24 +158,24 @@ impl FromStr for Bundle {
     type Err = TilePathError;
 
     fn from_str(path: &str) -> Result<Self, TilePathError> {
-        let place = path
+        let position = path
             .strip_prefix("tile/entries/")
             .ok_or(TilePathError::Shape)?
             .parse()?;
-        Ok(Self { place })
+        Ok(Self { position })
     }
 }
 
-/// What tiles and bundles share: "`<N>[.p/<W>]`".
+/// The index and width of tiles and bundles: "`<N>[.p/<W>]`".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Place {
+struct TreeIndex {
     /// At most [`LAST`].
     index: u64,
     /// From 1 to [`FULL`].
     width: u16,
 }
 
-impl Place {
+impl TreeIndex {
     /// The place `index` where `items` are laid out in rows of 256.
     fn of(index: u64, items: u64) -> Option<Self> {
         let first = index.checked_mul(u64::from(FULL))?;
@@ -189,7 +189,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TreeIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Groups of three digits from the right, as many as are needed.
         let mut groups = vec![self.index % 1000];
@@ -212,7 +212,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for TreeIndex {
     type Err = TilePathError;
 
     fn from_str(text: &str) -> Result<Self, TilePathError> {
@@ -236,11 +236,11 @@ impl FromStr for Place {
                 .filter(|index| *index <= LAST)
                 .ok_or(TilePathError::Index)?;
         }
-        let place = Self { index, width };
+        let position = Self { index, width };
         // There is one spelling for each place: signs, missing or needless zeros and misplaced `x`
         // all show here.
-        if place.to_string() == text {
-            Ok(place)
+        if position.to_string() == text {
+            Ok(position)
         } else {
             Err(TilePathError::Index)
         }

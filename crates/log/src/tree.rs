@@ -1,8 +1,8 @@
 //! A growing tree.
 //!
-//! To append an entry and to know the root it is enough to keep the right edge of the tree: the roots
-//! of its complete subtrees, its *peaks*, one for each bit of the size. All else is in tiles, which
-//! never change once they are full; their roots are handed out as they come about.
+//! To append an entry and to know the root, the right edge of the tree is enough: the roots of its
+//! complete subtrees, its *peaks*, one for each bit of the size. All other hashes are in tiles,
+//! which never change once they are full; their roots are returned when they are complete.
 //!
 //! ```
 //! use handfast_log::{Tree, leaf_hash};
@@ -202,12 +202,12 @@ mod tests {
     fn full_tiles_are_handed_out_once_and_in_order() {
         let leaves = reference::leaves(65_536 + 300);
         let mut tree = Tree::default();
-        let mut kept = Vec::new();
+        let mut tiles = Vec::new();
         for leaf in &leaves {
-            tree.append(*leaf, &mut |tile| kept.push(tile));
+            tree.append(*leaf, &mut |tile| tiles.push(tile));
         }
         let expected: Vec<_> = (0..257).map(|index| (1, index)).collect();
-        let first: Vec<_> = kept.iter().filter(|t| t.level == 1).collect();
+        let first: Vec<_> = tiles.iter().filter(|t| t.level == 1).collect();
         assert_eq!(
             first.iter().map(|t| (t.level, t.index)).collect::<Vec<_>>(),
             expected
@@ -216,7 +216,7 @@ mod tests {
             first[256].hash,
             Definition::new(&leaves[65_536..]).root(256)
         );
-        let second: Vec<_> = kept.iter().filter(|t| t.level != 1).collect();
+        let second: Vec<_> = tiles.iter().filter(|t| t.level != 1).collect();
         assert_eq!(second.len(), 1);
         assert_eq!((second[0].level, second[0].index), (2, 0));
         assert_eq!(second[0].hash, Definition::new(&leaves).root(65_536));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_leaves_no_room_is_refused() {
+    fn a_size_that_cannot_grow_is_rejected() {
         let bytes = [&[0xFF; 8][..], &[0; 64 * 32]].concat();
         assert_eq!(
             Tree::from_bytes(&bytes),

@@ -1,5 +1,5 @@
-//! What others compute: proofs, tile paths and checkpoints with the `tlog_tiles` crate, keys and notes
-//! with `signed_note`. Whatever we write they read, and the other way round.
+//! Comparison with independent programs: proofs, tile paths and checkpoints with the `tlog_tiles`
+//! crate, keys and notes with `signed_note`. They read our output, and we read theirs.
 
 #![expect(
     clippy::indexing_slicing,
@@ -18,7 +18,7 @@ use handfast_log::{
 use signed_note::{Note, Signer, StandardSigner, StandardVerifier, Verifier, VerifierList};
 use tlog_tiles::HashReader;
 
-/// One log, kept by us and by them.
+/// One log, stored by us and by them.
 #[derive(Default)]
 struct Both {
     tree: Tree,

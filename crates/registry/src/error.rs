@@ -1,4 +1,4 @@
-//! Why something was not done.
+//! Errors.
 
 use handfast_id::ParseError;
 use handfast_store::StoreError;
@@ -6,10 +6,10 @@ use handfast_store::StoreError;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 
-/// Why the registry did not do what was asked. What was refused has left no trace.
+/// Why the registry did not do something. A change that fails writes nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum RegistryError {
     /// The authority exists.
     #[error("authority {0} exists already")]
     AuthorityExists(AuthorityPath),
@@ -19,7 +19,7 @@ pub enum Refusal {
         /// What is wrong with it.
         problem: String,
     },
-    /// What is stored is damaged.
+    /// Stored data is damaged.
     #[error("{what} is damaged")]
     Corrupt {
         /// Which record, version, event or authority.
@@ -28,28 +28,28 @@ pub enum Refusal {
     /// The principal may not do this.
     #[error("this needs the role {needs} on {authority}, or on an authority above it")]
     Denied {
-        /// The role that would be enough.
+        /// The role that the principal needs.
         needs: Role,
-        /// The authority on which it would be.
+        /// The authority on which it needs the role.
         authority: AuthorityPath,
     },
-    /// The name exists, and is not what it is said to be.
+    /// The name exists and differs from the imported one.
     #[error("{id} exists and is different, since event {event}")]
     Differs {
         /// The name, or the authority.
         id: String,
-        /// The event that made it what it is.
+        /// The event that made its current version.
         event: u64,
     },
-    /// The name has existed, so it can never be given again.
+    /// The name was assigned before, so it can never be assigned again.
     #[error("{id} was assigned before and can never be assigned again{}", by_event(*.event))]
     Exists {
         /// The name.
         id: String,
-        /// The event that first assigned it, for those who may see it.
+        /// The event that first assigned it, if the principal may see it.
         event: Option<u64>,
     },
-    /// What was to be read cannot be.
+    /// The input cannot be read.
     #[error("{what} cannot be read: {source}")]
     Input {
         /// The input.
@@ -57,7 +57,7 @@ pub enum Refusal {
         /// Why.
         source: std::io::Error,
     },
-    /// A text is no identifier.
+    /// The text is not an identifier.
     #[error("{text}: {source}")]
     Identifier {
         /// The text.
@@ -65,7 +65,7 @@ pub enum Refusal {
         /// What is wrong with it.
         source: ParseError,
     },
-    /// A value is not one.
+    /// The value is not valid.
     #[error("value {index}: {problem}")]
     Value {
         /// Its index.
@@ -73,13 +73,13 @@ pub enum Refusal {
         /// What is wrong with it.
         problem: ValueProblem,
     },
-    /// What was to be written cannot be.
+    /// The output cannot be written.
     #[error("the output cannot be written: {source}")]
     Output {
         /// Why.
         source: std::io::Error,
     },
-    /// A name that was assigned, and not erased, has no record.
+    /// A name that was assigned and never erased has no record.
     #[error("the store is damaged: event {event} is the last of {key}, but its record is lost")]
     LostRecord {
         /// The name, by its key.
@@ -87,40 +87,41 @@ pub enum Refusal {
         /// Its last event.
         event: u64,
     },
-    /// There is no such authority here.
-    #[error("authority {0} is not kept here")]
+    /// The authority is not registered here.
+    #[error("authority {0} is not registered here")]
     NoAuthority(AuthorityPath),
-    /// An entry of the `info` registry is another's.
+    /// Another authority owns the entry of the `info` registry.
     #[error(
-        "only the authority that owns namespace {namespace} may do this; in a dispute the maintainer does"
+        "only the authority that owns namespace {namespace} may do this; in a dispute the \
+         maintainer does"
     )]
     NotTheirs {
         /// The namespace.
         namespace: String,
     },
-    /// There is no such name.
+    /// The name is not registered here.
     #[error("{0} is not registered here")]
     NotFound(String),
-    /// What was asked for goes against the policy of the authority, or against a rule.
+    /// The request breaks the policy of the authority, or another rule.
     #[error("{problem}")]
     Policy {
         /// A stable code.
         code: &'static str,
-        /// What goes against what.
+        /// Which rule it breaks, and how.
         problem: String,
     },
-    /// An account has used up what one may have.
+    /// The account has reached a limit.
     #[error("{problem}")]
     Quota {
-        /// How much that is, and what to do.
+        /// The limit, and what to do.
         problem: String,
-        /// In how many seconds it is worth trying again, if time helps.
+        /// After how many seconds to try again, if waiting helps.
         retry_after: Option<u64>,
     },
     /// The authority is retired.
     #[error("authority {0} is retired: its names keep resolving, but nothing new is named")]
     Retired(AuthorityPath),
-    /// The name is in a state in which this cannot be done.
+    /// The state of the name does not allow this.
     #[error("{id} is {state}: {way_out}")]
     State {
         /// The name.
@@ -135,8 +136,8 @@ pub enum Refusal {
     Store(#[from] StoreError),
 }
 
-impl Refusal {
-    /// A stable kebab-case code.
+impl RegistryError {
+    /// Returns a stable kebab-case code.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -162,7 +163,7 @@ impl Refusal {
         }
     }
 
-    /// What to do about it.
+    /// Returns advice on what to do.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -170,10 +171,12 @@ impl Refusal {
                 needs: Role::Admin,
                 authority,
             } => Some(format!(
-                "someone with role admin can run `handfast authority grant {authority} --to WHO --role admin`"
+                "someone with role admin can run `handfast authority grant {authority} --to WHO \
+                 --role admin`"
             )),
             Self::Denied { needs, authority } => Some(format!(
-                "someone with role lead or admin can run `handfast authority grant {authority} --to WHO --role {needs}`"
+                "someone with role lead or admin can run `handfast authority grant {authority} \
+                 --to WHO --role {needs}`"
             )),
             Self::Differs { .. } => Some("with --update it is changed".into()),
             Self::Exists { .. } => {
@@ -182,7 +185,8 @@ impl Refusal {
             Self::Identifier { source, .. } => Some(source.remedy().to_string()),
             Self::NoAuthority(path) => Some(format!("run `handfast authority create {path}`")),
             Self::Retired(path) if path.prefix().is_some() => Some(format!(
-                "HOME of 0.NA/{path}, in a batch file or by the handle protocol, makes it active again"
+                "HOME of 0.NA/{path}, in a batch file or by the handle protocol, makes it active \
+                 again"
             )),
             Self::NotTheirs { namespace } => Some(format!(
                 "if it is yours, run `handfast namespace claim {namespace} --as ACCOUNT --why TEXT`"
@@ -213,7 +217,7 @@ impl Refusal {
         }
     }
 
-    /// Whether the system failed, rather than the answer being no.
+    /// Whether the system failed. Otherwise the registry rejected the request.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         use StoreError::{AlreadyExists, NoStore, OtherFormat};
@@ -244,7 +248,7 @@ impl Refusal {
     }
 }
 
-/// What to do about a store that is damaged. `check` says this, too.
+/// The remedy for a damaged store. `check` prints it, too.
 const RESTORE: &str = "stop the server, move the data folder away, and restore from a backup with \
     `handfast restore FILE`; copy the key files and handfast.toml from the old folder";
 
@@ -252,25 +256,25 @@ const RESTORE: &str = "stop the server, move the data folder away, and restore f
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueProblem {
-    /// A `URL` that runs code or stands for anything at all.
+    /// A `URL` with a scheme that can run code or embed any content.
     #[error("a URL may not begin with javascript:, data: or vbscript:")]
     DangerousUrl,
-    /// A `URL` with nothing in it.
+    /// An empty `URL`.
     #[error("a URL is empty")]
     EmptyUrl,
-    /// One of its index is there.
+    /// A value with this index exists already.
     #[error("exists already")]
     Exists,
-    /// An index that is none.
+    /// The index is out of range.
     #[error("an index is 1 to 2147483647")]
     Index,
-    /// None of its index is there.
+    /// No value has this index.
     #[error("is not there")]
     Missing,
-    /// Its administrators may not write it.
+    /// Administrators may not write this value.
     #[error("is read-only")]
     ReadOnly,
-    /// Two have the same index.
+    /// Two values have the same index.
     #[error("stands twice")]
     Twice,
 }

@@ -1,16 +1,16 @@
 //! The domain: authorities, rights, names, minting, history, proof, import and export.
 //!
-//! A [`Registry`] keeps names so that nothing acknowledged is lost and no name is ever given twice.
-//! Everything that changes something says who asks ([`Principal`]), is looked at against the current
-//! state by the store's one writer, and leaves an [`Event`]. What is refused says why and what would
-//! help ([`Refusal`]), and leaves no trace.
+//! A [`Registry`] stores names. It loses no acknowledged change and never assigns a name twice.
+//! Every change names the principal who asks ([`Principal`]); the one writer of the store decides
+//! it against the current state and records it as an [`Event`]. A change that fails returns a
+//! [`RegistryError`], which says why and what would help, and writes nothing.
 //!
 //! ```
-//! use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+//! use handfast_registry::{NewAuthority, NewName, Principal, Registry, Environment};
 //!
 //! # let folder = tempfile::tempdir().unwrap();
-//! # let world = || World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
-//! let registry = Registry::create(folder.path(), world())?;
+//! # let environment = || Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+//! let registry = Registry::create(folder.path(), environment())?;
 //! let operator = Principal::Operator;
 //! registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
 //! registry.create_name(&operator, "20.1000/5555", NewName::urls(&["https://example.org/"]))?;
@@ -20,7 +20,7 @@
 //! // Never twice.
 //! let again = registry.create_name(&operator, "hdl:20.1000/5555", NewName::default());
 //! assert_eq!(again.unwrap_err().code(), "exists");
-//! # Ok::<_, handfast_registry::Refusal>(())
+//! # Ok::<_, handfast_registry::RegistryError>(())
 //! ```
 
 mod access;
@@ -43,17 +43,18 @@ pub use access::hs_admin::is_public_write;
 pub use access::principal::{Limit, Principal, PrincipalError};
 pub use access::quota::Limits;
 pub use access::token::{NewToken, Token};
+pub use authority::change::{AuthorityAction, AuthorityChange};
+pub use authority::create::{NewAuthority, RESERVED_SEGMENTS};
 pub use authority::list::AuthorityPage;
-pub use authority::manage::{AuthorityAction, AuthorityChange, DOORS, NewAuthority};
 pub use authority::path::{AuthorityPath, PathError};
 pub use authority::policy::{
     Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError,
 };
-pub use clock::{parse_rfc3339, rfc3339};
-pub use error::{Refusal, ValueProblem};
+pub use clock::{Environment, parse_rfc3339, rfc3339};
+pub use error::{RegistryError, ValueProblem};
 pub use export::{Export, Exported};
 pub use handfast_api::{Growth, Opening, Proof, ProvenEvent};
-pub use handfast_store::{StoreError, end_turn, take_turns, takes_turns};
+pub use handfast_store::{StoreError, release_snapshot, reuse_snapshots, reuses_snapshots};
 pub use handle_protocol::dump::HandlePage;
 pub use handle_protocol::operations::{Operation, Performed, prefix_of, with_slash};
 pub use handle_protocol::transactions::{LogStart, Transaction, TransactionAction, Transactions};
@@ -70,26 +71,28 @@ pub use log::check::{Check, Problem};
 pub use log::event::{Action, Commitments, Event, EventError, Subject, salt};
 pub use log::export::{Verify, verify_export};
 pub use log::proof::{ProofProblem, Proven, verify_growth, verify_proof};
-pub use lookup::fast_path::Lent;
+pub use lookup::fast_path::RecordRef;
+pub use lookup::name_counts::NameCounts;
 pub use lookup::statistics::Statistics;
-pub use lookup::tally::Tally;
-pub use lookup::text_search::{Found, Words, WordsError};
+pub use lookup::text_search::{SearchPage, Words, WordsError};
 pub use lookup::usage::{DiskSpace, Usage};
 pub use lookup::wildcard::{Matching, Wildcard};
-pub use name::conditional::NameAction;
-pub use name::history::{Entry, HistoryPage, Moment};
-pub use name::manage::{Edit, NewName, Reading, Shown};
+pub use name::change::NameAction;
+pub use name::create::NewName;
+pub use name::edit::Edit;
+pub use name::history::{HistoryEntry, HistoryPage, HistoryPoint};
 pub use name::mint::{Minted, Style, StyleError};
 pub use name::record::{Record, RecordError, State, Tombstone};
+pub use name::show::{Reading, Shown};
 pub use name::undo::Difference;
 pub use name::url::{check_urls, url_problem};
 pub use name::values::NewValue;
 pub use namespace::live_rules::LiveRules;
 pub use namespace::{
-    Capacity, ExampleChange, GivenNamespace, NamespaceAct, NamespaceAside, NamespaceAuthority,
-    NamespaceCase, NamespaceChange, NamespaceComment, NamespaceDeclaration, NamespaceEntry,
-    NamespaceForm, NamespaceImported, NamespaceOrder, NamespacePage, NamespacePolicy,
+    Capacity, ExampleChange, NamespaceAct, NamespaceAside, NamespaceAuthority, NamespaceCase,
+    NamespaceChange, NamespaceComment, NamespaceDeclaration, NamespaceEntry, NamespaceForm,
+    NamespaceImport, NamespaceImported, NamespaceOrder, NamespacePage, NamespacePolicy,
     NamespaceQuery, NamespaceRemark, NamespaceSample, NamespaceStatus, NamespaceVersion,
     NamespacesChanged, NormalisationForm, ResolutionForm, SyntaxForm, bare_namespace,
 };
-pub use registry::{Registry, World};
+pub use registry::Registry;

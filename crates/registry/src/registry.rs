@@ -1,4 +1,4 @@
-//! The registry itself.
+//! The registry: opening, reading, changing and loading it.
 
 use std::fmt;
 use std::fs::File;
@@ -11,142 +11,98 @@ use handfast_store::{Loading, Snapshot, Store, StoreError, TableCheck};
 
 use crate::access::principal::Principal;
 use crate::access::quota::{Limits, OpenRequests};
-use crate::change::change_set::{Call, Draft};
+use crate::change::change_set::{Call, ChangeSet};
 use crate::change::view::View;
-use crate::error::Refusal;
-use crate::handle_protocol::unmirrored::Barren;
-use crate::jobs::running::Underways;
+use crate::clock::Environment;
+use crate::error::RegistryError;
+use crate::handle_protocol::unmirrored::UnmirroredEvents;
+use crate::jobs::running::RunningJobs;
 use crate::lookup::fast_path::{Prefixes, is_about_prefixes};
-use crate::lookup::tally::Tally;
+use crate::lookup::name_counts::NameCounts;
 use crate::name::url::MalformedUrls;
-use crate::namespace::Book;
-
-/// Time and chance, which are arguments.
-///
-/// ```
-/// use handfast_registry::World;
-///
-/// let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(0));
-/// ```
-pub struct World {
-    now: Clock,
-    random: Chance,
-}
-
-type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
-type Chance = Box<dyn Fn(&mut [u8]) + Send + Sync>;
-
-impl World {
-    /// A clock in milliseconds since 1970, and a source of random bytes fit for secrets.
-    #[must_use]
-    pub fn new(
-        now: impl Fn() -> u64 + Send + Sync + 'static,
-        random: impl Fn(&mut [u8]) + Send + Sync + 'static,
-    ) -> Self {
-        Self {
-            now: Box::new(now),
-            random: Box::new(random),
-        }
-    }
-
-    /// Milliseconds since 1970.
-    #[must_use]
-    pub fn now(&self) -> u64 {
-        (self.now)()
-    }
-
-    /// Random bytes.
-    #[must_use]
-    pub fn random<const N: usize>(&self) -> [u8; N] {
-        let mut bytes = [0; N];
-        (self.random)(&mut bytes);
-        bytes
-    }
-}
-
-impl fmt::Debug for World {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("World")
-    }
-}
+use crate::namespace::NamespaceRules;
 
 /// Authorities, names and events, in a data folder.
 pub struct Registry {
     pub(crate) store: Store,
-    pub(crate) rules: Arc<Book>,
+    pub(crate) rules: Arc<NamespaceRules>,
     administrators: Arc<[Principal]>,
-    world: World,
-    /// What is known of prefixes without looking.
+    environment: Environment,
+    /// A cache of the rules of prefixes.
     pub(crate) prefixes: Arc<Prefixes>,
-    /// What mirrors need not be told.
-    pub(crate) barren: Barren,
-    /// Held by the one import that goes on.
+    /// Ranges of events that mean nothing to mirrors.
+    pub(crate) unmirrored: UnmirroredEvents,
+    /// Locked by the one running import.
     pub(crate) importing: Mutex<()>,
-    /// The one dry run of an import that goes on.
-    pub(crate) rehearsing: Mutex<()>,
-    /// Jobs that go on in this process.
-    pub(crate) underways: Underways,
-    /// The last count of names, and of how many events.
-    pub(crate) tally: Mutex<Option<(u64, Tally)>>,
-    /// URLs that the protocol was given and that are none.
+    /// Locked by the one running dry run of an import.
+    pub(crate) dry_running: Mutex<()>,
+    /// Jobs that run in this process.
+    pub(crate) running_jobs: RunningJobs,
+    /// The last count of names, and the number of events at that time.
+    pub(crate) name_counts: Mutex<Option<(u64, NameCounts)>>,
+    /// Counts malformed URLs that came by the handle protocol.
     pub(crate) malformed_urls: MalformedUrls,
-    /// What one account may have at most.
+    /// The limits for one account.
     pub(crate) limits: Limits,
-    /// How many authorities accounts have asked for.
+    /// How many authorities each account has requested.
     pub(crate) open_requests: Mutex<OpenRequests>,
-    /// Held while somebody asks for an authority.
+    /// Locked while an authority is requested.
     pub(crate) requesting: Mutex<()>,
 }
 
 impl Registry {
-    /// Makes a registry in a folder that has none.
-    pub fn create(folder: &Path, world: World) -> Result<Self, Refusal> {
-        let registry = Self::with(Store::create(folder)?, world);
+    /// Creates a registry in a folder that has none.
+    pub fn create(folder: &Path, environment: Environment) -> Result<Self, RegistryError> {
+        let registry = Self::with(Store::create(folder)?, environment);
         registry.begin_log(&Principal::Operator, None)?;
         Ok(registry)
     }
 
     /// Opens the registry in a folder.
-    pub fn open(folder: &Path, world: World) -> Result<Self, Refusal> {
-        let registry = Self::with(Store::open(folder)?, world);
-        // If entries of namespaces cannot be read, everything else still can.
+    pub fn open(folder: &Path, environment: Environment) -> Result<Self, RegistryError> {
+        let registry = Self::with(Store::open(folder)?, environment);
+        // If the entries of namespaces cannot be read, everything else still can.
         drop(registry.rules.refresh(&registry.store));
-        // What an import that was cut short has left is done now. If the disk is too full for that,
-        // everything else can still be read.
+        // Finishes the index of values that an interrupted import has left incomplete. If the disk
+        // is too full for that, everything else can still be read.
         drop(registry.finish_reverse());
         Ok(registry)
     }
 
-    /// Opens the registry in a folder for reading alone: beside a process that may be writing it, and without writing
-    /// anything to it, so that a damaged folder stays as it is.
-    pub fn open_beside(folder: &Path, world: World) -> Result<Self, Refusal> {
-        let registry = Self::with(Store::open_beside(folder)?, world);
-        // If entries of namespaces cannot be read, everything else still can.
+    /// Opens the registry in a folder read-only, also while another process writes it. It writes
+    /// nothing, so that a damaged folder stays as it is.
+    pub fn open_read_only(folder: &Path, environment: Environment) -> Result<Self, RegistryError> {
+        let registry = Self::with(Store::open_read_only(folder)?, environment);
+        // If the entries of namespaces cannot be read, everything else still can.
         drop(registry.rules.refresh(&registry.store));
         Ok(registry)
     }
 
-    /// Makes a registry in a folder that has none from a backup. It begins a new log, which names the
-    /// head it continues from: what was published after the backup was made is not in it.
-    pub fn restore(file: &Path, folder: &Path, world: World) -> Result<Self, Refusal> {
-        let registry = Self::with(Store::restore(file, folder)?, world);
+    /// Creates a registry from a backup, in a folder that has none. It begins a new log, which
+    /// names the head that it continues from: events published after the backup are not in it.
+    pub fn restore(
+        file: &Path,
+        folder: &Path,
+        environment: Environment,
+    ) -> Result<Self, RegistryError> {
+        let registry = Self::with(Store::restore(file, folder)?, environment);
         drop(registry.rules.refresh(&registry.store));
         registry.begin_log(&Principal::Operator, None)?;
         Ok(registry)
     }
 
-    fn with(store: Store, world: World) -> Self {
+    fn with(store: Store, environment: Environment) -> Self {
         Self {
             store,
-            rules: Arc::new(Book::new(RuleBook::standard())),
+            rules: Arc::new(NamespaceRules::new(RuleBook::standard())),
             administrators: Arc::new([]),
-            world,
+            environment,
             prefixes: Arc::new(Prefixes::new()),
-            barren: Barren::default(),
+            unmirrored: UnmirroredEvents::default(),
             importing: Mutex::new(()),
-            rehearsing: Mutex::new(()),
-            underways: Underways::default(),
-            tally: Mutex::new(None),
+            dry_running: Mutex::new(()),
+            running_jobs: RunningJobs::default(),
+            name_counts: Mutex::new(None),
             malformed_urls: MalformedUrls::default(),
             limits: Limits::default(),
             open_requests: Mutex::default(),
@@ -154,7 +110,7 @@ impl Registry {
         }
     }
 
-    /// The same registry under other rules than the standard ones, such as further URN profiles.
+    /// Replaces the standard rules, for example to add URN profiles.
     #[must_use]
     pub fn with_rules(self, rules: RuleBook) -> Self {
         Self {
@@ -163,20 +119,20 @@ impl Registry {
         }
     }
 
-    /// The same registry with identities that may do everything the operator may with authorities and names:
-    /// "server administrators with full access" (`handle-protocol.md` §7.4). What they do is theirs in the
-    /// events. Members of a group that is among them are meant too.
+    /// Sets the identities that may do everything with authorities and names that the operator may:
+    /// "server administrators with full access" (`handle-protocol.md` §7.4). Events name them as
+    /// the actors. Members of a group in the list are administrators, too.
     ///
     /// ```
-    /// # use handfast_registry::{NewAuthority, Operation, Principal, Registry, World};
+    /// # use handfast_registry::{NewAuthority, Operation, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// let someone = Principal::parse("300:0.SITE/ADMIN").unwrap();
     /// let home = || Operation::Home { prefix: "20.1000".into() };
     /// assert!(registry.perform(&someone, home()).is_err());
     /// let registry = registry.with_administrators(vec![someone.clone()]);
     /// registry.perform(&someone, home())?;
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     #[must_use]
     pub fn with_administrators(self, administrators: Vec<Principal>) -> Self {
@@ -186,17 +142,17 @@ impl Registry {
         }
     }
 
-    /// Writes a copy to a new file, while reads and writes go on.
-    pub fn backup(&self, file: &Path) -> Result<(), Refusal> {
+    /// Writes a copy to a new file, while reads and writes continue.
+    pub fn backup(&self, file: &Path) -> Result<(), RegistryError> {
         Ok(self.store.backup(file)?)
     }
 
-    /// The same, to a file that is open.
-    pub fn backup_to(&self, file: &mut File) -> Result<(), Refusal> {
+    /// Writes a copy to an open file.
+    pub fn backup_to(&self, file: &mut File) -> Result<(), RegistryError> {
         Ok(self.store.backup_to(file)?)
     }
 
-    /// Where it is.
+    /// The data folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.store.folder()
@@ -205,64 +161,68 @@ impl Registry {
     /// Reads from a snapshot.
     pub(crate) fn read<T>(
         &self,
-        read: impl FnOnce(&View<'_>) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+        read: impl FnOnce(&View<'_>) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
         let outcome = self.store.read(|now| Ok(read(&self.view(now))))?;
-        outcome.map_err(|refusal| self.noted(refusal))
+        outcome.map_err(|error| self.noted(error))
     }
 
-    /// A refusal; the store remembers that it is damaged if something stored could not be read.
-    pub(crate) fn noted(&self, refusal: Refusal) -> Refusal {
-        if matches!(refusal, Refusal::Corrupt { .. }) {
+    /// Passes an error on. If stored data could not be read, the store records the damage.
+    pub(crate) fn noted(&self, error: RegistryError) -> RegistryError {
+        if matches!(error, RegistryError::Corrupt { .. }) {
             self.store.note_damage();
         }
-        refusal
+        error
     }
 
-    /// Decides a change against the current state, and waits until it is on disk or refused.
+    /// Decides a change against the current state, and waits until it is on disk or rejected.
     pub(crate) fn change<T: Send + 'static>(
         &self,
         actor: &Principal,
-        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        decide: impl FnOnce(&mut ChangeSet<'_>) -> Result<T, RegistryError> + Send + 'static,
+    ) -> Result<T, RegistryError> {
         let call = self.call(actor);
         let time = call.time;
         let (rules, administrators) = (Arc::clone(&self.rules), Arc::clone(&self.administrators));
         let outcome = self.store.change(move |now| {
             let view = View::new(now, &rules).with_administrators(&administrators);
-            let mut draft = Draft::begin(view, call)?;
-            let done = decide(&mut draft)?;
-            let touched = (draft.touches_authorities(), draft.touches_namespaces());
-            Ok::<_, Refusal>((draft.into_writes(), (done, touched)))
+            let mut change_set = ChangeSet::begin(view, call)?;
+            let done = decide(&mut change_set)?;
+            let touched = (
+                change_set.touches_authorities(),
+                change_set.touches_namespaces(),
+            );
+            Ok::<_, RegistryError>((change_set.into_writes(), (done, touched)))
         });
-        let (done, touched) = outcome.map_err(|refusal| self.noted(refusal))?;
+        let (done, touched) = outcome.map_err(|error| self.noted(error))?;
         let (touches_authorities, touches_namespaces) = touched;
         if touches_authorities {
             self.prefixes.changed();
         }
         if touches_namespaces {
-            // What was asked for is done. If it cannot be read back, whoever decides the next change hears so.
+            // The change is committed. If the entries cannot be read back, the next change reports
+            // it.
             drop(self.rules.refresh(&self.store));
-            // The rules are put together here, and not by the next thread that serves sockets.
-            drop(self.rules.for_doors(time));
+            // Builds the public rules here, so that no thread that serves sockets has to.
+            drop(self.rules.public_rules(time));
         }
         Ok(done)
     }
 
-    /// Decides a change against the current state, and does nothing.
-    pub(crate) fn consider<T>(
+    /// Decides a change against the current state and writes nothing.
+    pub(crate) fn dry_run<T>(
         &self,
         actor: &Principal,
-        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+        decide: impl FnOnce(&mut ChangeSet<'_>) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
         let call = self.call(actor);
         self.store.read(|now| {
-            let draft = Draft::begin(self.view(now), call);
-            Ok(draft.and_then(|mut draft| decide(&mut draft)))
+            let change_set = ChangeSet::begin(self.view(now), call);
+            Ok(change_set.and_then(|mut change_set| decide(&mut change_set)))
         })?
     }
 
-    /// Those who may do everything.
+    /// The identities that may do everything.
     pub(crate) fn administrators(&self) -> Arc<[Principal]> {
         Arc::clone(&self.administrators)
     }
@@ -273,80 +233,80 @@ impl Registry {
 
     fn call(&self, actor: &Principal) -> Call {
         let mut random = [0; 32];
-        (self.world.random)(&mut random);
+        self.environment.fill(&mut random);
         Call {
             actor: actor.clone(),
-            time: (self.world.now)(),
+            time: self.environment.now(),
             node: 1,
             random,
         }
     }
 
-    /// Writes many entries, and waits until they are on disk or refused.
+    /// Writes many entries, and waits until they are on disk or rejected.
     pub(crate) fn load<T: Send + 'static>(
         &self,
-        load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        load: impl FnOnce(&mut Loading<'_>) -> Result<T, RegistryError> + Send + 'static,
+    ) -> Result<T, RegistryError> {
         self.begin_load(load).wait()
     }
 
-    /// Writes, says what came of it, and takes everything back.
-    pub(crate) fn rehearse<T: Send + 'static>(
+    /// Runs a load, returns its result and rolls the transaction back.
+    pub(crate) fn dry_run_load<T: Send + 'static>(
         &self,
-        load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        load: impl FnOnce(&mut Loading<'_>) -> Result<T, RegistryError> + Send + 'static,
+    ) -> Result<T, RegistryError> {
         let (answer, answered) = sync_channel(1);
         self.store.load(
             move |loading| match load(loading) {
-                // What ends in an error is not kept.
-                Ok(done) => Err::<(), _>(Rehearsed::Done(done)),
-                Err(refusal) => Err(Rehearsed::Refused(refusal)),
+                // A load that ends in an error is rolled back.
+                Ok(done) => Err::<(), _>(DryRun::Done(done)),
+                Err(error) => Err(DryRun::Refused(error)),
             },
             move |outcome| drop(answer.send(outcome)),
         );
         match answered.recv() {
-            Ok(Err(Rehearsed::Done(done))) => Ok(done),
-            Ok(Err(Rehearsed::Refused(refusal))) => Err(refusal),
+            Ok(Err(DryRun::Done(done))) => Ok(done),
+            Ok(Err(DryRun::Refused(error))) => Err(error),
             Ok(Ok(())) | Err(_) => Err(StoreError::Closed.into()),
         }
     }
 
-    /// Has many entries written while something else is done.
+    /// Starts a load; the caller continues and waits for it later.
     pub(crate) fn begin_load<T: Send + 'static>(
         &self,
-        load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
-    ) -> Awaited<T> {
+        load: impl FnOnce(&mut Loading<'_>) -> Result<T, RegistryError> + Send + 'static,
+    ) -> PendingLoad<T> {
         let (answer, answered) = sync_channel(1);
         let prefixes = Arc::clone(&self.prefixes);
         let watched = move |loading: &mut Loading<'_>| {
             loading.watch(is_about_prefixes);
             let done = load(loading)?;
-            Ok::<_, Refusal>((done, loading.is_watched_written()))
+            Ok::<_, RegistryError>((done, loading.is_watched_written()))
         };
         self.store.load(watched, move |outcome| {
             let outcome = outcome.map(|(done, touches_prefixes)| {
-                // It is on disk by now: what threads know of prefixes from before ends here.
+                // The load is on disk. The cached rules of prefixes are now out of date.
                 if touches_prefixes {
                     prefixes.changed();
                 }
                 done
             });
-            // Nobody is waiting any more only if the caller has gone with its thread.
+            // The receiver is gone only if the caller's thread has ended.
             drop(answer.send(outcome));
         });
-        Awaited(answered)
+        PendingLoad(answered)
     }
 
-    /// Reads all of every table.
-    pub(crate) fn check_tables(&self) -> Result<Vec<TableCheck>, Refusal> {
+    /// Reads every entry of every table.
+    pub(crate) fn check_tables(&self) -> Result<Vec<TableCheck>, RegistryError> {
         Ok(self.store.check()?)
     }
 
     pub(crate) fn random(&self, bytes: &mut [u8]) {
-        (self.world.random)(bytes);
+        self.environment.fill(bytes);
     }
 
-    /// What the clock says, in milliseconds since 1970.
+    /// The time of the clock, in milliseconds since 1970.
     #[must_use]
     pub fn time(&self) -> u64 {
         self.now()
@@ -354,27 +314,27 @@ impl Registry {
 
     /// Milliseconds since 1970.
     pub(crate) fn now(&self) -> u64 {
-        (self.world.now)()
+        self.environment.now()
     }
 }
 
-/// How a load that is not to be kept ends.
-enum Rehearsed<T> {
+/// How a dry run of a load ends.
+enum DryRun<T> {
     Done(T),
-    Refused(Refusal),
+    Refused(RegistryError),
 }
 
-impl<T> From<StoreError> for Rehearsed<T> {
+impl<T> From<StoreError> for DryRun<T> {
     fn from(error: StoreError) -> Self {
         Self::Refused(error.into())
     }
 }
 
-/// What a load will come to.
-pub(crate) struct Awaited<T>(Receiver<Result<T, Refusal>>);
+/// The result of a load that is still running.
+pub(crate) struct PendingLoad<T>(Receiver<Result<T, RegistryError>>);
 
-impl<T> Awaited<T> {
-    pub(crate) fn wait(self) -> Result<T, Refusal> {
+impl<T> PendingLoad<T> {
+    pub(crate) fn wait(self) -> Result<T, RegistryError> {
         let closed = |_| Err(StoreError::Closed.into());
         self.0.recv().unwrap_or_else(closed)
     }

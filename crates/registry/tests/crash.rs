@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use handfast_registry::{Edit, NewAuthority, NewName, Principal, Registry, World};
+use handfast_registry::{Edit, Environment, NewAuthority, NewName, Principal, Registry};
 
 const FOLDER: &str = "HANDFAST_CRASH_FOLDER";
 const ROUND: &str = "HANDFAST_CRASH_ROUND";
@@ -23,9 +23,9 @@ const ROUNDS: u64 = 200;
 const WRITERS: u64 = 4;
 const OPERATOR: Principal = Principal::Operator;
 
-fn world(round: u64) -> World {
+fn world(round: u64) -> Environment {
     let count = AtomicU64::new(round << 32);
-    World::new(
+    Environment::new(
         move || 1_800_000_000_000 + round,
         move |bytes| {
             let draw = count.fetch_add(1, Ordering::Relaxed).to_be_bytes();
@@ -37,8 +37,8 @@ fn world(round: u64) -> World {
     )
 }
 
-/// The process that is killed: several writers create and change names, and say so when they hear that it
-/// was done. Does nothing unless it is told where.
+/// The process that is killed: several writers create and change names, and print each one when it
+/// is acknowledged. Does nothing unless a variable names its folder.
 #[test]
 fn child() {
     let Ok(folder) = env::var(FOLDER) else { return };
@@ -67,7 +67,7 @@ fn child() {
     }
 }
 
-/// One whole line at once, whatever other threads say.
+/// Prints one whole line at once, whatever other threads print.
 fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     out.write_all(format!("\n{text}\n").as_bytes()).unwrap();
@@ -96,7 +96,7 @@ fn sigkill_loses_nothing_acknowledged() {
             .spawn()
             .unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap());
-        // A moment that differs from round to round: after so many lines.
+        // The time differs from round to round: after so many lines.
         let lines = said
             .by_ref()
             .lines()

@@ -1,5 +1,5 @@
-//! An import that is killed at any moment, and run again until it ends, comes to the same as one that was
-//! not: the same names and values, the same events, nothing twice.
+//! An import that is killed at any time, and run again until it ends, gives the same result as one
+//! that was not: the same names and values, the same events, nothing twice.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -17,10 +17,10 @@ use std::thread;
 use std::time::Duration;
 
 use handfast_registry::{
-    AuthorityChange, Counts, Export, Import, Job, JobKind, NewAuthority, NewName, Persistence,
-    Principal, Registry, Verify, World,
+    AuthorityChange, Counts, Environment, Export, Import, Job, JobKind, NewAuthority, NewName,
+    Persistence, Principal, Registry, Verify,
 };
-use handfast_store::{Place, Store, Table};
+use handfast_store::{Store, Table, TableKey};
 
 const FOLDER: &str = "HANDFAST_IMPORT_FOLDER";
 const FILE: &str = "HANDFAST_IMPORT_FILE";
@@ -28,10 +28,11 @@ const SEED: &str = "HANDFAST_IMPORT_SEED";
 const OPERATOR: Principal = Principal::Operator;
 const NAMES: u64 = 9_000;
 
-/// Time stands still, so that two imports give the same bytes; chance differs from process to process.
-fn world(seed: u64) -> World {
+/// The clock stands still, so that two imports give the same bytes; random bytes differ from
+/// process to process.
+fn world(seed: u64) -> Environment {
     let count = AtomicU64::new(seed << 32);
-    World::new(
+    Environment::new(
         || 1_800_000_000_000,
         move |bytes| {
             let draw = count.fetch_add(1, Ordering::Relaxed).to_be_bytes();
@@ -54,12 +55,12 @@ impl Chance {
         self.0 % limit
     }
 
-    fn moment(&mut self, limit: Duration) -> Duration {
+    fn point(&mut self, limit: Duration) -> Duration {
         Duration::from_micros(self.below(u64::try_from(limit.as_micros()).unwrap()))
     }
 }
 
-/// The process that is killed. Does nothing unless it is told where.
+/// The process that is killed. Does nothing unless a variable names its folder.
 #[test]
 fn child() {
     let Ok(folder) = env::var(FOLDER) else { return };
@@ -85,7 +86,7 @@ fn run(registry: &Registry, file: &Path) -> String {
     format!("done {created} {changed} {unchanged} {refused}")
 }
 
-/// A registry that holds a few of the names already.
+/// A registry that has a few of the names already.
 fn prepare(data: &Path) {
     let registry = Registry::create(data, world(1)).unwrap();
     for (path, persistence) in [
@@ -109,16 +110,16 @@ fn prepare(data: &Path) {
     }
 }
 
-/// One after the other, or the moments would depend on what else is going on.
+/// One after the other, or the times would depend on other tests.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// All that can be seen of a registry, and all that the index of its values holds.
+/// The whole visible state of a registry, and the whole index of its values.
 #[derive(PartialEq)]
 struct Seen {
     export: Vec<u8>,
     events: u64,
     names: u64,
-    held: u64,
+    indexed: u64,
     index: Vec<(Vec<u8>, Vec<u8>)>,
     counts: Counts,
 }
@@ -129,7 +130,7 @@ fn look(data: &Path) -> Seen {
 
 fn look_at(data: &Path, is_cut_short: bool) -> Seen {
     let registry = Registry::open(data, world(2)).unwrap();
-    // Which looks through records and versions too.
+    // This also checks records and versions.
     let audited = registry
         .verify_log(&Verify::default(), &mut |_, _| ())
         .unwrap();
@@ -143,16 +144,16 @@ fn look_at(data: &Path, is_cut_short: bool) -> Seen {
     let job = jobs.next().unwrap();
     assert!(is_cut_short || job.ended.is_some());
     let is_other = |job: &Job| matches!(&job.kind, JobKind::Import { source, .. } if source.ends_with("b.ndjson"));
-    // One that was killed when all was done finds nothing left to do.
+    // If it was killed at the very end, there is nothing left to do.
     assert!(jobs.all(|job| is_other(&job) || job.counts.created == 0 && job.counts.changed == 0));
     drop(registry);
     let store = Store::open(data).unwrap();
     let mut index = Vec::new();
-    let held = store
+    let indexed = store
         .read(|now| {
-            let from = Place::named(Table::Reverse, b"");
-            now.scan(&from, &mut |place, key| {
-                index.push((place.name().to_vec(), key.to_vec()));
+            let from = TableKey::named(Table::Reverse, b"");
+            now.scan(&from, &mut |table_key, key| {
+                index.push((table_key.name().to_vec(), key.to_vec()));
                 ControlFlow::Continue(())
             })?;
             now.count(Table::Reverse)
@@ -162,15 +163,15 @@ fn look_at(data: &Path, is_cut_short: bool) -> Seen {
         export,
         events,
         names: audited.names,
-        held,
+        indexed,
         index,
         counts: job.counts,
     }
 }
 
-/// Imports a file in another process, which is killed at a moment if it is not done by then. Says
+/// Imports a file in another process, and kills it after a time unless it is done by then. Returns
 /// whether it was.
-fn is_done(data: &Path, file: &Path, moment: Option<Duration>, chance: &mut Chance) -> bool {
+fn is_done(data: &Path, file: &Path, point: Option<Duration>, chance: &mut Chance) -> bool {
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "child", "--nocapture", "--test-threads=1"])
         .env(FOLDER, data)
@@ -184,11 +185,11 @@ fn is_done(data: &Path, file: &Path, moment: Option<Duration>, chance: &mut Chan
     thread::spawn(move || {
         let mut text = String::new();
         said.read_to_string(&mut text).unwrap();
-        // Nobody hears the one that is killed.
+        // Nobody reads the output of the killed process.
         drop(tell.send(text));
     });
-    let text = match moment {
-        Some(moment) => told.recv_timeout(moment).ok(),
+    let text = match point {
+        Some(point) => told.recv_timeout(point).ok(),
         None => told.recv().ok(),
     };
     if let Some(text) = text {
@@ -200,7 +201,7 @@ fn is_done(data: &Path, file: &Path, moment: Option<Duration>, chance: &mut Chan
     false
 }
 
-/// Imports a file, killed `kills` times at moments from nothing to about how long it takes.
+/// Imports a file, killed `kills` times after random times up to about the duration of the import.
 fn kill_and_resume(
     data: &Path,
     file: &Path,
@@ -209,11 +210,11 @@ fn kill_and_resume(
     chance: &mut Chance,
 ) -> u64 {
     for killed in 0..kills {
-        let moment = chance.moment(whole);
-        if is_done(data, file, Some(moment), chance) {
+        let point = chance.point(whole);
+        if is_done(data, file, Some(point), chance) {
             return killed;
         }
-        // It may have been killed when it was done, and had only to end: a batch file would be done again.
+        // It may have been killed after its work was done: a batch file would be applied again.
         let registry = Registry::open(data, world(2)).unwrap();
         let job = registry.jobs().unwrap().into_iter().next_back();
         if job.is_some_and(|job| job.ended.is_some()) {
@@ -224,7 +225,7 @@ fn kill_and_resume(
     kills
 }
 
-/// Imports a file into a new registry without killing anybody; says how long that takes.
+/// Imports a file into a new registry without killing it; returns how long that takes.
 fn import_whole(data: &Path, file: &Path, chance: &mut Chance) -> Duration {
     prepare(data);
     #[expect(clippy::disallowed_methods, reason = "how long an import takes here")]
@@ -252,14 +253,15 @@ fn killed_comes_to_the_same(input: &str, extension: &str, sessions: u64) {
         if kill_and_resume(&killed, &file, 6, takes, &mut chance) > 0 {
             session += 1;
         } else {
-            // It was done before it was killed: the machine was busier before. It is killed sooner next time.
+            // It was done before it was killed, because the machine was busier before. It is killed
+            // sooner next time.
             takes /= 2;
             assert!(takes > Duration::from_millis(1), "it is never killed");
         }
         let seen = look(&killed);
         assert_eq!(seen.events, expected.events, "session {session}");
         assert_eq!(seen.names, expected.names, "session {session}");
-        assert_eq!(seen.held, expected.held, "session {session}");
+        assert_eq!(seen.indexed, expected.indexed, "session {session}");
         assert_eq!(seen.counts, expected.counts, "session {session}");
         assert!(seen.export == expected.export, "session {session}");
         assert!(seen.index == expected.index, "session {session}");
@@ -267,8 +269,8 @@ fn killed_comes_to_the_same(input: &str, extension: &str, sessions: u64) {
     }
 }
 
-/// Names of every kind, in the order of their keys, with some that are refused. Blanks make chunks of a
-/// few thousand lines.
+/// Names of every kind, in the order of their keys, with some rejected ones. Blank lines make
+/// chunks of a few thousand lines.
 fn lines(names: u64, blank: usize) -> Vec<String> {
     let blank = " ".repeat(blank);
     let mut lines = vec![
@@ -312,12 +314,12 @@ fn a_sorted_import_that_is_killed_and_resumed_comes_to_the_same() {
     killed_comes_to_the_same(&lines(NAMES, 1_600).join("\n"), "ndjson", 2);
 }
 
-/// What is not in order goes over a sorter, and is written at the end.
+/// Names out of order pass the sorter, and are written at the end.
 #[test]
 fn a_shuffled_import_that_is_killed_and_resumed_comes_to_the_same() {
     let mut lines = lines(NAMES, 1_600);
     let mut chance = Chance(7);
-    // Authorities stay in front, and of the same names the first stays first.
+    // Authorities stay in front, and of equal names the first stays first.
     let mut names = lines.split_off(2);
     names.retain(|line| !line.contains("other.example"));
     for at in (1..names.len()).rev() {
@@ -328,8 +330,8 @@ fn a_shuffled_import_that_is_killed_and_resumed_comes_to_the_same() {
     killed_comes_to_the_same(&lines.join("\n"), "ndjson", 2);
 }
 
-/// An import that was killed may never be run again. Which names hold a value is then known from the next
-/// import on, whatever that brings.
+/// An import that was killed may never be run again. The next import then finishes the index of
+/// values, whatever it imports.
 #[test]
 fn what_a_killed_import_left_for_later_is_done_by_the_next_one() {
     if env::var(FOLDER).is_ok() {
@@ -351,17 +353,17 @@ fn what_a_killed_import_left_for_later_is_done_by_the_next_one() {
     let all = look(&whole).events;
     let mut partial = 0;
     for round in 0..12 {
-        // On a machine that has other things to do, it may take more to hit the middle.
+        // On a busy machine it may take more attempts to hit the middle.
         if round >= 4 && partial > 0 {
             break;
         }
         prepare(&killed);
-        let moment = takes / 3 + chance.moment(takes / 2);
-        let was_done = is_done(&killed, &file, Some(moment), &mut chance);
+        let point = takes / 3 + chance.point(takes / 2);
+        let was_done = is_done(&killed, &file, Some(point), &mut chance);
         assert!(is_done(&killed, &other, None, &mut chance));
         let seen = look_at(&killed, !was_done);
         partial += u64::from((300..all).contains(&seen.events));
-        // What is there, taken into a folder of its own, makes the same index.
+        // The export of these names, imported into another folder, gives the same index.
         fs::write(&export, &seen.export).unwrap();
         fs::remove_dir_all(&whole).unwrap();
         drop(Registry::create(&whole, world(3)).unwrap());
@@ -372,7 +374,7 @@ fn what_a_killed_import_left_for_later_is_done_by_the_next_one() {
     assert!(partial > 0, "none was killed half way");
 }
 
-/// Operations of a batch file depend on those before them, and none can be done twice.
+/// Operations of a batch file depend on those before them, and none can be applied twice.
 #[test]
 fn a_batch_that_is_killed_and_resumed_comes_to_the_same() {
     let mut batch = "HOME 127.0.0.1:2641:TCP\n0.NA/20.7\n\n".to_string();

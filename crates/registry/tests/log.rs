@@ -1,5 +1,5 @@
-//! The proof log, against those who did not write it: `signed_note` reads its checkpoints, `tlog_tiles` its
-//! tiles and proofs; and whatever is done, the log stays whole.
+//! The proof log against independent programs: `signed_note` reads its checkpoints, `tlog_tiles`
+//! its tiles and proofs; and the log stays valid after any operations.
 
 #![expect(
     clippy::unwrap_used,
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use handfast_registry::{
-    AuthorityChange, Edit, Event, NewAuthority, NewName, NewValue, Persistence, Principal, Proof,
-    Record, Registry, State, Verify, World, verify_proof,
+    AuthorityChange, Edit, Environment, Event, NewAuthority, NewName, NewValue, Persistence,
+    Principal, Proof, Record, Registry, State, Verify, verify_proof,
 };
 use proptest::prelude::*;
 use signed_note::{Note, StandardVerifier, VerifierList};
@@ -23,9 +23,9 @@ use tlog_tiles::{Hash, HashReader, Tile, TileHashReader, TileReader};
 
 const OPERATOR: Principal = Principal::Operator;
 
-fn world() -> World {
+fn world() -> Environment {
     static COUNT: AtomicU64 = AtomicU64::new(1);
-    World::new(
+    Environment::new(
         || 1_800_000_000_000 + COUNT.fetch_add(1, Ordering::Relaxed),
         |bytes| {
             let draw = COUNT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
@@ -57,7 +57,7 @@ fn registry(data: &Path) -> Registry {
     registry
 }
 
-/// Gives names and changes some, so that there are at least so many events.
+/// Creates names and changes some, so that there are at least so many events.
 fn fill(registry: &Registry, from: u64, events: u64) {
     let mut number = from;
     while registry.event_count().unwrap() < events {
@@ -246,7 +246,8 @@ enum Operation {
 fn operation() -> impl Strategy<Value = Operation> {
     let name = 0..6_u8;
     prop_oneof![
-        4 => (name.clone(), any::<bool>()).prop_map(|(name, reserve)| Operation::Create(name, reserve)),
+        4 => (name.clone(), any::<bool>()).prop_map(|(name, reserve)| Operation::Create(name,
+            reserve)),
         4 => (name.clone(), any::<u8>()).prop_map(|(name, url)| Operation::Edit(name, url)),
         2 => name.clone().prop_map(Operation::Withdraw),
         2 => name.clone().prop_map(Operation::Restore),
@@ -316,10 +317,12 @@ fn is_alike(a: &Record, b: &Record) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None,
+        ..Default::default() })]
 
     #[test]
-    fn whatever_is_done_the_log_stays_whole(operations in prop::collection::vec(operation(), 1..60)) {
+    fn whatever_is_done_the_log_stays_whole(operations in prop::collection::vec(operation(),
+        1..60)) {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         let mut registry = Some(registry(&data));
@@ -336,7 +339,7 @@ proptest! {
         let audited = registry.verify_log(&Verify::default(), &mut |_, _| ()).unwrap();
         prop_assert!(audited.findings.is_empty(), "{:?}", audited.findings);
 
-        // The tree that was kept with each change is the one of all events.
+        // The tree that is stored with each change is the tree of all events.
         let files = folder.path().join("tiles");
         let note = registry.write_tiles(&files, &mut |_| ()).unwrap().to_string();
         let key = registry.log_key().unwrap();
@@ -356,11 +359,13 @@ proptest! {
     }
 
     #[test]
-    fn undoing_a_change_gives_back_what_was_before(operations in prop::collection::vec(operation(), 1..40)) {
+    fn undoing_a_change_gives_back_what_was_before(operations in prop::collection::vec(operation(),
+        1..40)) {
         let folder = tempfile::tempdir().unwrap();
         let registry = registry(&folder.path().join("data"));
         for operation in &operations {
-            let (Operation::Edit(name, _) | Operation::Withdraw(name) | Operation::Restore(name)) = *operation else {
+            let (Operation::Edit(name,
+                _) | Operation::Withdraw(name) | Operation::Restore(name)) = *operation else {
                 apply(&registry, operation);
                 continue;
             };
@@ -382,8 +387,8 @@ proptest! {
     }
 }
 
-/// A reserved name is hidden until it is activated, and one that may be erased for ever; both are proven to
-/// those who may see them, and nothing of them is in the log.
+/// A reserved name is hidden until it is activated, and an erasable one for ever; both have proofs
+/// for principals that may see them, and the log contains nothing of them.
 #[test]
 fn hidden_names_are_proven_and_do_not_stand_in_the_log() {
     let folder = tempfile::tempdir().unwrap();

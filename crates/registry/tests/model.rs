@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityChange, Edit, NewAuthority, NewName, Persistence, Principal, Registry, State, Verify,
-    World,
+    AuthorityChange, Edit, Environment, NewAuthority, NewName, Persistence, Principal, Registry,
+    State, Verify,
 };
 use proptest::prelude::*;
 
@@ -124,9 +124,9 @@ impl Model {
     }
 }
 
-fn world() -> World {
+fn world() -> Environment {
     static CLOCK: AtomicU64 = AtomicU64::new(1_800_000_000_000);
-    World::new(
+    Environment::new(
         || CLOCK.fetch_add(1, Ordering::Relaxed),
         |bytes| {
             let draw = CLOCK.fetch_add(1, Ordering::Relaxed).to_be_bytes();
@@ -167,20 +167,23 @@ fn apply(registry: &Registry, operation: &Operation) -> &'static str {
         Operation::Erase(name) => registry.erase_name(&OPERATOR, name),
         Operation::Reopen => Ok(()),
     };
-    outcome.map_or_else(|refusal| refusal.code(), |()| "ok")
+    outcome.map_or_else(|error| error.code(), |()| "ok")
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None,
+        ..Default::default() })]
 
     #[test]
-    fn the_registry_answers_as_the_model_does(operations in prop::collection::vec(operation(), 1..40)) {
+    fn the_registry_answers_as_the_model_does(operations in prop::collection::vec(operation(),
+        1..40)) {
         let folder = tempfile::tempdir().unwrap();
         let mut registry = Some(Registry::create(folder.path(), world()).unwrap());
         for (prefix, change) in [
             ("20.1", AuthorityChange::default()),
             ("20.2", AuthorityChange { case_sensitive: Some(true), ..Default::default() }),
-            ("20.3", AuthorityChange { persistence: Some(Persistence::Erasable), ..Default::default() }),
+            ("20.3", AuthorityChange { persistence: Some(Persistence::Erasable),
+                ..Default::default() }),
         ] {
             let new = NewAuthority { change, ..NewAuthority::default() };
             registry.as_ref().unwrap().create_authority(&OPERATOR, prefix, new).unwrap();
@@ -192,7 +195,8 @@ proptest! {
                 registry = Some(Registry::open(folder.path(), world()).unwrap());
             }
             let expected = model.apply(operation);
-            prop_assert_eq!(apply(registry.as_ref().unwrap(), operation), expected, "{:?}", operation);
+            prop_assert_eq!(apply(registry.as_ref().unwrap(), operation), expected, "{:?}",
+                operation);
         }
         let registry = registry.unwrap();
         let audited = registry.verify_log(&Verify::default(), &mut |_, _| ()).unwrap();

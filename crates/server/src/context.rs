@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 
 use handfast_client::Roots;
-use handfast_registry::{Principal, Registry, World};
+use handfast_registry::{Environment, Principal, Registry};
 use handfast_wire::Version;
 
 use crate::admission::Admission;
@@ -24,7 +24,7 @@ pub struct ServerContext {
     pub(crate) registry: Arc<Registry>,
     pub(crate) identity: Identity,
     /// Clock and random numbers.
-    pub(crate) world: World,
+    pub(crate) world: Environment,
     /// When the server started, in milliseconds since 1970.
     pub(crate) started: u64,
     /// Principals who may home prefixes, beside those who may do everything.
@@ -52,7 +52,7 @@ impl ServerContext {
     pub fn new(
         registry: Arc<Registry>,
         identity: Identity,
-        world: World,
+        world: Environment,
         administrators: Vec<Principal>,
     ) -> Self {
         Self {

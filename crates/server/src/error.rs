@@ -1,7 +1,7 @@
 //! Errors as response codes of the handle protocol. The REST API derives its statuses from
 //! them.
 
-use handfast_registry::{Refusal, StoreError, ValueProblem};
+use handfast_registry::{RegistryError, StoreError, ValueProblem};
 use handfast_wire::ResponseCode;
 
 /// Why a request is not done, as the protocol says it.
@@ -25,9 +25,9 @@ impl Fault {
     }
 }
 
-impl From<Refusal> for Fault {
+impl From<RegistryError> for Fault {
     /// §2.3. What fails here is nobody's business outside: it is logged, and the code is said.
-    fn from(error: Refusal) -> Self {
+    fn from(error: RegistryError) -> Self {
         let code = code(&error);
         if code == ResponseCode::Error {
             tracing::error!(%error, "a request failed");
@@ -37,22 +37,24 @@ impl From<Refusal> for Fault {
     }
 }
 
-fn code(error: &Refusal) -> ResponseCode {
+fn code(error: &RegistryError) -> ResponseCode {
     match error {
-        Refusal::NotFound(_) | Refusal::State { .. } => ResponseCode::HandleNotFound,
-        Refusal::AuthorityExists(_) | Refusal::Differs { .. } | Refusal::Exists { .. } => {
-            ResponseCode::HandleAlreadyExists
+        RegistryError::NotFound(_) | RegistryError::State { .. } => ResponseCode::HandleNotFound,
+        RegistryError::AuthorityExists(_)
+        | RegistryError::Differs { .. }
+        | RegistryError::Exists { .. } => ResponseCode::HandleAlreadyExists,
+        RegistryError::Identifier { .. } => ResponseCode::InvalidHandle,
+        RegistryError::NoAuthority(_) | RegistryError::Retired(_) => {
+            ResponseCode::ServerNotResponsible
         }
-        Refusal::Identifier { .. } => ResponseCode::InvalidHandle,
-        Refusal::NoAuthority(_) | Refusal::Retired(_) => ResponseCode::ServerNotResponsible,
-        Refusal::Denied { .. } => ResponseCode::InvalidAdmin,
-        Refusal::Value { problem, .. } => match problem {
+        RegistryError::Denied { .. } => ResponseCode::InvalidAdmin,
+        RegistryError::Value { problem, .. } => match problem {
             ValueProblem::Missing => ResponseCode::ValuesNotFound,
             ValueProblem::Exists | ValueProblem::Twice => ResponseCode::ValueAlreadyExists,
             ValueProblem::ReadOnly => ResponseCode::InsufficientPermissions,
             _ => ResponseCode::InvalidValue,
         },
-        Refusal::Policy { code, .. } => match *code {
+        RegistryError::Policy { code, .. } => match *code {
             "not-cordra" | "pattern" | "root" | "prefix-record" | "not-a-handle" => {
                 ResponseCode::InvalidHandle
             }
@@ -60,7 +62,7 @@ fn code(error: &Refusal) -> ResponseCode {
             "too-large" | "too-many-values" => ResponseCode::InvalidValue,
             _ => ResponseCode::OperationNotSupported,
         },
-        Refusal::Store(StoreError::Full) => ResponseCode::ServerBackup,
+        RegistryError::Store(StoreError::Full) => ResponseCode::ServerBackup,
         _ => ResponseCode::Error,
     }
 }

@@ -3,7 +3,7 @@
 //! Values come from the registry, from a template of their prefix, or from a `DSpace` repository.
 
 use handfast_id::Handle;
-use handfast_registry::{AuthorityStatus, Lent, Reading, Record, State};
+use handfast_registry::{AuthorityStatus, Reading, Record, RecordRef, State};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{ResponseCode, Value};
 
@@ -21,7 +21,7 @@ pub(crate) enum ReadableValues {
 
 /// The public values of a stored handle that a request selects.
 pub(crate) struct PublicValues<'r> {
-    record: Lent<'r>,
+    record: RecordRef<'r>,
     asked: &'r ResolutionRequest<'r>,
 }
 
@@ -45,7 +45,7 @@ impl ServerContext {
     ) -> Result<Option<T>, Fault> {
         let not_responsible = || Fault::plain(ResponseCode::ServerNotResponsible);
         let handle = Handle::from_stored(handle).map_err(|_| not_responsible())?;
-        let written = self.registry.lend(&handle, |record| {
+        let written = self.registry.with_record(&handle, |record| {
             if record.state != State::Active {
                 return Err(ResponseCode::HandleNotFound);
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use handfast_registry::{Registry, take_turns};
+use handfast_registry::{Registry, reuse_snapshots};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
@@ -168,7 +168,7 @@ impl Listener {
             let (to_tcp, to_web) = (core.native, core.web);
             let told = told.clone();
             spawn("handfast-tcp", move || {
-                take_turns();
+                reuse_snapshots();
                 runtime.block_on(async {
                     serve((&native, &web), to_tcp, to_web, connections, &told).await;
                     // Requests continue until the process ends.

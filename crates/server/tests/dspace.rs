@@ -183,7 +183,7 @@ fn handles_of_a_repository_resolve_here() {
     }
     redirects(addresses.web);
     let address: ServerAddress = addresses.native.to_string().parse().unwrap();
-    let client = Client::new(handfast_client::World::system()).at(address);
+    let client = Client::new(handfast_client::Environment::system()).at(address);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let resolve = |handle| runtime.block_on(client.resolve(handle, &Query::all()));
     let found = resolve("123456789/1").unwrap();

@@ -61,7 +61,7 @@ impl Server {
     /// A client of this server alone.
     fn client(&self) -> Client {
         let address: ServerAddress = self.addresses().native.to_string().parse().unwrap();
-        Client::new(handfast_client::World::system()).at(address)
+        Client::new(handfast_client::Environment::system()).at(address)
     }
 
     /// Someone with a secret and a key, which is the server's own.

@@ -15,16 +15,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry, World};
+use handfast_registry::{Environment, NewAuthority, NewName, NewValue, Principal, Registry};
 use handfast_server::{Identity, Listener, RunningServer, ServerContext, WebSettings};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Version};
 
 const NOW: u64 = 1_800_000_000_000;
 
-fn world(is_broken: &Arc<AtomicBool>) -> World {
+fn world(is_broken: &Arc<AtomicBool>) -> Environment {
     let is_broken = Arc::clone(is_broken);
-    World::new(
+    Environment::new(
         move || {
             assert!(!is_broken.load(Ordering::SeqCst), "the clock is broken");
             NOW

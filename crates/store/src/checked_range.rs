@@ -1,16 +1,17 @@
 //! Scans that notice when pages of a table are damaged.
 //!
-//! LMDB believes its pages. Where a page has lost its entries, or holds those of another page, a cursor passes over
-//! them or ends, and reports nothing; a caller that stops at the first key which does not interest it
-//! takes the end for its own. So a scan is compared with what the tree says in other places:
+//! LMDB trusts its pages. If a page has lost its entries, or has those of another page, a cursor
+//! skips them or ends without an error, and a caller that stops at the first unwanted key takes the
+//! end for its own. So a scan is compared with other parts of the tree:
 //!
 //! - Keys ascend.
-//! - An entry at which the caller stops is found by its key, too: a key that does not belong to its page is not.
-//! - A scan that reaches the end has seen the last entry of the table; and if it has also seen the first, as
-//!   many as the table says that it has.
+//! - The entry at which the caller stops is found by its key, too: a key on a wrong page is not.
+//! - A scan that reaches the end has seen the last entry of the table; if it has also seen the
+//!   first, it has seen as many as the table counts.
 //!
-//! This costs one comparison for each entry, and one or two lookups for each scan. A scan of a part of a table does
-//! not notice that a page in the middle of it counts too few entries: a scan of the whole table does.
+//! This costs one comparison for each entry, and one or two lookups for each scan. A scan of a part
+//! of a table does not notice that a page in the middle of it counts too few entries: a scan of the
+//! whole table does.
 
 use std::ops::Bound;
 
@@ -34,7 +35,7 @@ pub(crate) struct CheckedRange<'t> {
 }
 
 impl<'t> CheckedRange<'t> {
-    /// Begins a scan. LMDB knows no empty key: an empty one stands for the beginning of the table.
+    /// Begins a scan. LMDB has no empty keys: an empty one stands for the beginning of the table.
     pub(crate) fn begin(
         table: &'t Database<Bytes, Bytes>,
         txn: &'t RoTxn<'t, WithoutTls>,
@@ -56,14 +57,14 @@ impl<'t> CheckedRange<'t> {
         })
     }
 
-    /// The next entry; nothing at the end of the table.
+    /// The next entry; `None` at the end of the table.
     pub(crate) fn next(&mut self) -> Result<Option<Entry<'t>>, StoreError> {
         let Some(entry) = self.entries.next().transpose()? else {
             self.check_end()?;
             return Ok(None);
         };
-        // Entries of one key ascend by their values. No key of ours is empty, and the first is not before the
-        // beginning.
+        // Entries of one key ascend by their values. No key of ours is empty, and the first is not
+        // before the beginning.
         let is_in_order = match self.last {
             Some(last) => last < entry,
             None => !entry.0.is_empty() && self.from <= entry.0,
@@ -77,7 +78,7 @@ impl<'t> CheckedRange<'t> {
         Ok(Some(entry))
     }
 
-    /// The caller stops at the entry that it was given last.
+    /// Checks the entry at which the caller stops.
     pub(crate) fn stop(self) -> Result<(), StoreError> {
         let Some((key, _)) = self.last else {
             return Ok(());
@@ -88,7 +89,7 @@ impl<'t> CheckedRange<'t> {
         }
     }
 
-    /// How many entries there are, by reading all of them.
+    /// The number of entries, by reading all of them.
     pub(crate) fn count(mut self) -> Result<u64, StoreError> {
         while self.next()?.is_some() {}
         Ok(self.seen)

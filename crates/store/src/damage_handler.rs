@@ -1,13 +1,14 @@
-//! What happens when a page of the store cannot be read.
+//! Damage in the mapped file: ends the process with a clear message.
 //!
-//! LMDB maps its file into memory and follows the numbers it finds there. Where a page is missing the kernel sends
-//! SIGBUS; where a damaged page holds a wrong number, LMDB may follow it out of the map (SIGSEGV) or stop at an assertion
-//! of its own (SIGABRT). None of this is an error that a function could return. The handler says that the store is damaged and
-//! ends the process with status 3, as every other failure of the system does.
+//! LMDB maps its file into memory and follows the numbers it finds there. If a page is missing, the
+//! kernel sends SIGBUS. If a damaged page has a wrong number, LMDB may follow it out of the map
+//! (SIGSEGV) or stop at an assertion of its own (SIGABRT). No function can return these as errors.
+//! The handler prints that the store is damaged and ends the process with status 3, as every other
+//! failure of the system does.
 //!
-//! A fault is taken for damage if its address lies in a map of ours, or if the thread was working on a store and the
-//! address is not near its stack. Every other fault goes to the handler that was there before: the one of Rust's standard library, which
-//! reports a stack that has overflowed.
+//! The handler treats a fault as damage if its address lies in a map of ours, or if the thread was
+//! working on a store and the address is not near its stack. Every other fault goes to the previous
+//! handler: that of Rust's standard library, which reports a stack overflow.
 #![expect(
     unsafe_code,
     reason = "LMDB maps its file, and the kernel reports what cannot be read as a signal"
@@ -22,7 +23,7 @@ use std::sync::{Once, OnceLock};
 
 use libc::{c_int, c_void, siginfo_t};
 
-/// Ends the process when reading a map faults, from now on. `file` is mapped already.
+/// Installs the handler for faults in a map. `file` is mapped already.
 pub(crate) fn watch(file: &Path) {
     static INSTALLED: Once = Once::new();
     if let Some((start, end)) = range_of(file) {
@@ -35,7 +36,7 @@ pub(crate) fn watch(file: &Path) {
     });
 }
 
-/// While this lives, the thread works on a store.
+/// Marks the thread as working on a store, until it is dropped.
 pub(crate) struct InStore(());
 
 impl InStore {
@@ -51,7 +52,7 @@ impl Drop for InStore {
     }
 }
 
-/// While this lives, a thread that LMDB has started itself reads a store.
+/// Marks that LMDB reads a store on a thread of its own, until it is dropped.
 pub(crate) struct Copying(());
 
 impl Copying {
@@ -67,26 +68,27 @@ impl Drop for Copying {
     }
 }
 
-/// How many copies are being made.
+/// The number of copies in progress.
 static COPIES: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// How many calls of a store this thread is in. It has no destructor, so that a handler may read it at any time.
+    /// The number of nested store calls of this thread. It has no destructor, so that a handler may
+    /// read it at any time.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
 const FAULTS: [c_int; 3] = [libc::SIGBUS, libc::SIGSEGV, libc::SIGABRT];
-/// The handlers that were there before, in the same order.
+/// The previous handlers, in the same order.
 static PREVIOUS: [OnceLock<libc::sigaction>; 3] = [const { OnceLock::new() }; 3];
-/// Whether a fault was none of ours, and what it ends in is not either.
+/// Whether a fault was passed on to the previous handler: its SIGABRT must be passed on, too.
 static IS_FORWARDED: AtomicBool = AtomicBool::new(false);
 
-/// Where maps begin and end; 0 where there is none. A process opens one store, tests a few more: those beyond are known by
-/// [`InStore`] alone.
+/// The start and end of each map; 0 if unused. A process opens one store, tests a few more. Faults
+/// in maps beyond these are recognised by [`InStore`] alone.
 static MAPS: [(AtomicUsize, AtomicUsize); 16] =
     [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; 16];
 
-// `check` says this as well: it is no remedy.
+// `check` prints this as well: it is not a remedy.
 const MESSAGE: &[u8] = b"error: the store is damaged: restore it from a backup \
     (stop the server, move the data folder away, run `handfast restore FILE`)\n";
 const ASSERTION_MESSAGE: &[u8] =
@@ -94,9 +96,9 @@ const ASSERTION_MESSAGE: &[u8] =
     from a backup (stop the server, move the data folder away, run `handfast restore FILE`)\n";
 /// "The system failed".
 const STATUS: c_int = 3;
-/// A fault so close below the stack pointer, in bytes, is a stack that has overflowed.
+/// A fault up to this far below the stack pointer, in bytes, is a stack overflow.
 const STACK_REACH: usize = 1 << 20;
-/// The same above it.
+/// A fault up to this far above it is one, too.
 const STACK_SLACK: usize = 1 << 16;
 
 fn remember(start: usize, end: usize) {
@@ -109,7 +111,7 @@ fn remember(start: usize, end: usize) {
     }
 }
 
-/// Where a file is mapped, as the system says. LMDB does not.
+/// The address of a mapped file, from the system. LMDB does not tell it.
 fn range_of(file: &Path) -> Option<(usize, usize)> {
     let inode = fs::metadata(file).ok()?.ino().to_string();
     let name = file.file_name()?.to_str()?;
@@ -125,15 +127,16 @@ fn range_of(file: &Path) -> Option<(usize, usize)> {
 }
 
 fn install(signal: c_int, previous: &OnceLock<libc::sigaction>) {
-    // Safety: `sigaction` is plain data for which zero is a valid value, and both pointers are to values that live
-    // through the calls. The handler below calls nothing that a signal handler may not call. It runs on the alternative
-    // stack where the thread has one, as the handler of the standard library does.
+    // Safety: `sigaction` is plain data for which zero is a valid value, and both pointers are to
+    // values that live through the calls. The handler below calls nothing that a signal handler may
+    // not call. It runs on the alternative stack where the thread has one, as the handler of the
+    // standard library does.
     unsafe {
         let mut before: libc::sigaction = std::mem::zeroed();
         if libc::sigaction(signal, std::ptr::null(), &raw mut before) != 0 {
             return;
         }
-        // Known before the handler can run.
+        // Set before the handler can run.
         let _ = previous.set(before);
         let mut ours: libc::sigaction = std::mem::zeroed();
         #[expect(
@@ -156,16 +159,16 @@ extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void
         if is_at_work && !IS_FORWARDED.load(Ordering::Relaxed) {
             end(ASSERTION_MESSAGE);
         }
-        // `abort` goes on when the handler returns, and ends the process by the signal.
+        // `abort` continues when the handler returns, and ends the process by the signal.
         return;
     }
-    // Safety: the kernel passes a valid `siginfo_t` to a handler with `SA_SIGINFO`, and for SIGBUS and SIGSEGV it holds an
-    // address.
+    // Safety: the kernel passes a valid `siginfo_t` to a handler with `SA_SIGINFO`, and for SIGBUS
+    // and SIGSEGV it has an address.
     let address = unsafe { (*info).si_addr() }.addr();
     let is_in_map = MAPS.iter().any(|(start, end)| {
         (start.load(Ordering::Acquire)..end.load(Ordering::Acquire)).contains(&address)
     });
-    // LMDB's copying thread writes into buffers that may lie beside its stack.
+    // LMDB's copying thread writes into buffers that may lie near its stack.
     let is_of_store = is_copied || (is_at_work && !is_near_stack(address, context));
     if is_in_map || is_of_store {
         end(MESSAGE);
@@ -175,15 +178,16 @@ extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void
 }
 
 fn end(message: &[u8]) -> ! {
-    // Safety: both are async-signal-safe (POSIX.1-2017 §2.4.3), and the pointer is to as many octets as are said.
+    // Safety: both are async-signal-safe (POSIX.1-2017 §2.4.3), and the pointer and the length are
+    // those of one slice.
     unsafe {
         libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len());
         libc::_exit(STATUS)
     }
 }
 
-/// Whether an address is where a stack that overflows faults. Where the stack pointer is not known, every address may
-/// be.
+/// Whether an address is where a stack overflow faults. If the stack pointer is not known, every
+/// address may be.
 fn is_near_stack(address: usize, context: *mut c_void) -> bool {
     stack_pointer(context).is_none_or(|pointer| {
         (pointer.saturating_sub(STACK_REACH)..pointer.saturating_add(STACK_SLACK))
@@ -215,8 +219,8 @@ fn stack_pointer(_: *mut c_void) -> Option<usize> {
     None
 }
 
-/// Hands a fault to the handler that was there before; where there was none the process ends by the signal, when the
-/// instruction that faulted is tried again.
+/// Passes a fault to the previous handler. If there was none, the process ends by the signal when
+/// the faulting instruction runs again.
 fn forward(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let position = FAULTS.iter().position(|fault| *fault == signal);
     let previous = position.and_then(|position| PREVIOUS.get(position)?.get());
@@ -225,8 +229,8 @@ fn forward(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
             && previous.sa_sigaction != libc::SIG_DFL
             && previous.sa_sigaction != libc::SIG_IGN
     });
-    // Safety: with `SA_SIGINFO` the number is a function of this type; without a handler the default is set, for which a
-    // zeroed `sigaction` stands. `sigaction` is async-signal-safe.
+    // Safety: with `SA_SIGINFO` the number is a function of this type. Without a handler the
+    // default is set, which is a zeroed `sigaction`. `sigaction` is async-signal-safe.
     unsafe {
         if let Some(handler) = handler {
             let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) =

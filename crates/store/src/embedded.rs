@@ -13,28 +13,28 @@ use crate::damage_handler::{Copying, InStore};
 use crate::error::StoreError;
 use crate::health::{DiskSpace, MIN_FREE_BYTES};
 use crate::opening::{Access, bytes_promised, fill_up, flags, lock, open_env, whole};
-use crate::place::{self, Place, Table};
+use crate::snapshot_reuse;
 use crate::store::{FORMAT, Usage, format_place};
-use crate::turn;
+use crate::table_key::{self, Table, TableKey};
 use crate::writer::Write;
 
-/// The map is sparse: only what is used takes room on the disk.
+/// The map is sparse: only used pages take space on the disk.
 const MAP_SIZE: usize = 1 << 40;
 
-/// An open LMDB environment, and the lock that keeps other processes out.
+/// An open LMDB environment, and the lock against other writing processes.
 pub(crate) struct Embedded {
     env: Env<WithoutTls>,
     tables: [Database<Bytes, Bytes>; Table::ALL.len()],
     folder: PathBuf,
     id: u64,
     commits: AtomicU64,
-    /// Whether a read or a write has met a page that is damaged.
+    /// Whether a read or a write has met a damaged page.
     is_damaged: AtomicBool,
-    /// None of those who only read beside the process that writes.
+    /// `None` for a process that only reads.
     _lock: Option<File>,
 }
 
-/// How many have been opened in this process.
+/// The number of environments opened in this process.
 static OPENED: AtomicU64 = AtomicU64::new(0);
 
 impl Embedded {
@@ -46,11 +46,11 @@ impl Embedded {
             size: wide(info.map_size),
             used: bytes_promised(wide(info.last_page_number), page),
             readers: info.number_of_readers.into(),
-            most_readers: info.maximum_number_of_readers.into(),
+            max_readers: info.maximum_number_of_readers.into(),
         }
     }
 
-    /// Opens the environment in `folder`, and makes what is not there.
+    /// Opens the environment in `folder`, and creates missing tables.
     pub(crate) fn open(folder: &Path, map_size: Option<usize>) -> Result<Self, StoreError> {
         fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
         let lock = lock(folder)?;
@@ -68,8 +68,8 @@ impl Embedded {
         Ok(Self::new(env, tables, folder, Some(lock)))
     }
 
-    /// Opens the environment in `folder` for reading alone, beside a process that may be writing it.
-    pub(crate) fn open_beside(folder: &Path) -> Result<Self, StoreError> {
+    /// Opens the environment in `folder` read-only, also while another process writes it.
+    pub(crate) fn open_read_only(folder: &Path) -> Result<Self, StoreError> {
         let _in_store = InStore::enter();
         let env = open_env(folder, MAP_SIZE, Access::Read)?;
         let txn = env.read_txn()?;
@@ -103,7 +103,7 @@ impl Embedded {
         }
     }
 
-    /// Whether a folder holds an environment.
+    /// Whether a folder has an environment.
     pub(crate) fn exists(folder: &Path) -> bool {
         folder.join("data.mdb").exists()
     }
@@ -118,25 +118,25 @@ impl Embedded {
         read: impl FnOnce(&Snapshot<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let _in_store = InStore::enter();
-        turn::read(self, |txn| read(&Snapshot { engine: self, txn }))
+        snapshot_reuse::read(self, |txn| read(&Snapshot { engine: self, txn }))
     }
 
     pub(crate) fn begin_read(&self) -> Result<RoTxn<'_, WithoutTls>, StoreError> {
         self.env.read_txn().map_err(|error| self.noted(error))
     }
 
-    /// The same, for as long as it is wanted.
+    /// Begins a read transaction that may outlive this call.
     pub(crate) fn begin_lasting_read(&self) -> Result<RoTxn<'static, WithoutTls>, StoreError> {
         let txn = self.env.clone().static_read_txn();
         txn.map_err(|error| self.noted(error))
     }
 
-    /// Tells it from every other of this process.
+    /// The id of this environment in this process.
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
 
-    /// How many commits there have been.
+    /// The number of commits.
     pub(crate) fn commits(&self) -> u64 {
         self.commits.load(Ordering::Acquire)
     }
@@ -148,15 +148,15 @@ impl Embedded {
         })
     }
 
-    /// What the file system says about itself.
+    /// The state of the file system.
     pub(crate) fn disk_space(&self) -> Option<DiskSpace> {
         DiskSpace::of(&self.folder)
     }
 
-    /// A process that ended while it read keeps the pages of its snapshot from being used again, until its entry in
-    /// the table of readers is removed.
+    /// Removes stale readers. A process that ended while it read keeps the pages of its snapshot
+    /// from being reused, until its entry in the table of readers is removed.
     pub(crate) fn clear_stale_readers(&self) {
-        // If it cannot be done now, it is done the next time.
+        // If this fails, the next call tries again.
         drop(self.env.clear_stale_readers());
     }
 
@@ -169,7 +169,7 @@ impl Embedded {
         self.is_damaged.store(true, Ordering::Relaxed);
     }
 
-    /// An error of the engine, which is remembered if it is damage.
+    /// Converts an error of the engine, and records it if it is damage.
     pub(crate) fn noted(&self, error: impl Into<StoreError>) -> StoreError {
         let error = error.into();
         if matches!(error, StoreError::Damaged) {
@@ -178,7 +178,7 @@ impl Embedded {
         error
     }
 
-    /// LMDB reports a write that was cut short as an input/output error: mostly the disk is full.
+    /// LMDB reports an incomplete write as an input/output error: mostly the disk is full.
     pub(crate) fn diagnose(&self, error: StoreError) -> StoreError {
         let is_full = matches!(&error, StoreError::Engine(heed::Error::Io(_)))
             && self
@@ -187,7 +187,7 @@ impl Embedded {
         if is_full { StoreError::Full } else { error }
     }
 
-    /// Writes a copy of the newest snapshot to a file, while reads and writes go on.
+    /// Writes a copy of the newest snapshot to a file, while reads and writes continue.
     pub(crate) fn copy_to(&self, file: &mut File) -> Result<(), StoreError> {
         let _in_store = InStore::enter();
         // LMDB copies on a thread of its own.
@@ -228,21 +228,21 @@ impl Embedded {
     }
 }
 
-/// A snapshot of the store: what had been committed when it was taken, or, inside a change, what the
-/// changes before it in the batch leave.
+/// A snapshot of the store: the committed state at its start or, inside a change, the state after
+/// the earlier changes of the batch.
 ///
 /// ```
-/// use handfast_store::{Place, Store, StoreError, Write};
+/// use handfast_store::{TableKey, Store, StoreError, Write};
 /// use std::ops::ControlFlow;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let store = Store::create(folder.path())?;
-/// let writes = ["b", "a"].map(|name| Write::put(Place::record(name.as_bytes()), b""));
+/// let writes = ["b", "a"].map(|name| Write::put(TableKey::record(name.as_bytes()), b""));
 /// store.change(move |_| Ok::<_, StoreError>((writes.to_vec(), ())))?;
 /// let mut names = Vec::new();
 /// store.read(|now| {
-///     now.scan(&Place::record(b""), &mut |place, _| {
-///         names.push(place.name().to_vec());
+///     now.scan(&TableKey::record(b""), &mut |table_key, _| {
+///         names.push(table_key.name().to_vec());
 ///         ControlFlow::Continue(())
 ///     })
 /// })?;
@@ -254,42 +254,43 @@ pub struct Snapshot<'s> {
     txn: &'s RoTxn<'s, WithoutTls>,
 }
 
-/// Takes a value, the key of a name that holds it, and its record.
-pub type VisitHeld<'v> = dyn FnMut(&[u8], &[u8], &[u8]) -> ControlFlow<()> + 'v;
+/// A visitor of index entries: the value, the key of a name that has it, and its record.
+pub type VisitIndex<'v> = dyn FnMut(&[u8], &[u8], &[u8]) -> ControlFlow<()> + 'v;
 
 impl Snapshot<'_> {
-    /// Lends what is kept at a place.
+    /// Passes the stored bytes of a table key to a function.
     pub fn get<T>(
         &self,
-        place: &Place<'_>,
+        table_key: &TableKey<'_>,
         lend: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>, StoreError> {
         let found = self
             .engine
-            .table(place.table())
-            .get(self.txn, &place.key())
+            .table(table_key.table())
+            .get(self.txn, &table_key.encoded())
             .map_err(|error| self.engine.noted(error))?;
-        Ok(found.and_then(|value| place.unwrap(value)).map(lend))
+        Ok(found.and_then(|value| table_key.unwrap(value)).map(lend))
     }
 
-    /// Whether the key of a place belongs to another name. Only a name of 480 bytes that ends in the digest of a longer
-    /// one has such a key, and somebody has to look for it: that name cannot be stored beside the longer one.
-    pub fn is_of_other_name(&self, place: &Place<'_>) -> Result<bool, StoreError> {
-        if !place.has_name_in_value() {
+    /// Whether the stored key of a table key belongs to another name. Only a name of 480 bytes that
+    /// ends in the digest of a longer one has such a key, and an attacker would have to search for
+    /// it: that name cannot be stored beside the longer one.
+    pub fn is_of_other_name(&self, table_key: &TableKey<'_>) -> Result<bool, StoreError> {
+        if !table_key.has_name_in_value() {
             return Ok(false);
         }
-        let key = place.key();
-        let found = self.engine.table(place.table()).get(self.txn, &key);
+        let key = table_key.encoded();
+        let found = self.engine.table(table_key.table()).get(self.txn, &key);
         let found = found.map_err(|error| self.engine.noted(error))?;
-        let other = found.and_then(|value| place::read(place.table(), &key, value));
-        Ok(other.is_some_and(|(other, _)| other.name() != place.name()))
+        let other = found.and_then(|value| table_key::read(table_key.table(), &key, value));
+        Ok(other.is_some_and(|(other, _)| other.name() != table_key.name()))
     }
 
-    /// Visits what is kept in a table, in the order of its keys, from a place on.
+    /// Visits the entries of a table in the order of their keys, from a table key on.
     pub fn scan(
         &self,
-        from: &Place<'_>,
-        visit: &mut dyn FnMut(&Place<'_>, &[u8]) -> ControlFlow<()>,
+        from: &TableKey<'_>,
+        visit: &mut dyn FnMut(&TableKey<'_>, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let scanned = self.scan_checked(from, visit);
         scanned.inspect_err(|error| {
@@ -302,37 +303,40 @@ impl Snapshot<'_> {
 
     fn scan_checked(
         &self,
-        from: &Place<'_>,
-        visit: &mut dyn FnMut(&Place<'_>, &[u8]) -> ControlFlow<()>,
+        from: &TableKey<'_>,
+        visit: &mut dyn FnMut(&TableKey<'_>, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let table = from.table();
-        let key = from.key();
+        let key = from.encoded();
         let mut entries = CheckedRange::begin(self.engine.table(table), self.txn, &key)?;
         while let Some((key, value)) = entries.next()? {
-            let (place, value) =
-                place::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
+            let (table_key, value) =
+                table_key::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
                     table: table.name(),
                     key: String::from_utf8_lossy(key).into_owned(),
                 })?;
-            if visit(&place, value).is_break() {
+            if visit(&table_key, value).is_break() {
                 return entries.stop();
             }
         }
         Ok(())
     }
 
-    /// The last place of a table that is a place, or stands before it.
-    pub fn at_or_before(&self, place: &Place<'_>) -> Result<Option<Place<'static>>, StoreError> {
-        let table = place.table();
+    /// The last key of a table that is equal to a table key or stands before it.
+    pub fn at_or_before(
+        &self,
+        table_key: &TableKey<'_>,
+    ) -> Result<Option<TableKey<'static>>, StoreError> {
+        let table = table_key.table();
         let found = self
             .engine
             .table(table)
-            .get_lower_than_or_equal_to(self.txn, &place.key())
+            .get_lower_than_or_equal_to(self.txn, &table_key.encoded())
             .map_err(|error| self.engine.noted(error))?;
         let Some((key, value)) = found else {
             return Ok(None);
         };
-        let read = place::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
+        let read = table_key::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
             table: table.name(),
             key: String::from_utf8_lossy(key).into_owned(),
         })?;
@@ -343,17 +347,17 @@ impl Snapshot<'_> {
     pub fn last_number(&self, table: Table) -> Result<Option<u64>, StoreError> {
         let last = self.engine.table(table).last(self.txn);
         let last = last.map_err(|error| self.engine.noted(error))?;
-        let number = last.and_then(|(key, value)| place::read(table, key, value)?.0.number());
+        let number = last.and_then(|(key, value)| table_key::read(table, key, value)?.0.number());
         Ok(number)
     }
 
-    /// Visits the keys of names that hold a value.
-    pub fn holders(
+    /// Visits the keys of names that have a value.
+    pub fn names_with_value(
         &self,
         value: &[u8],
         visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let value = place::short_name(value);
+        let value = table_key::short_name(value);
         let table = self.engine.table(Table::Reverse);
         let noted = |error| self.engine.noted(error);
         let entries = table.get_duplicates(self.txn, &value).map_err(noted)?;
@@ -371,16 +375,22 @@ impl Snapshot<'_> {
         Ok(())
     }
 
-    /// Visits the values that start with some bytes and the names that hold them, in the order of the values: the value
-    /// as it is kept (see [`kept_value`](crate::kept_value)), the key of the name, and its record. Of a long start, only
-    /// the first bytes are looked at.
-    pub fn held(&self, start: &[u8], visit: &mut VisitHeld<'_>) -> Result<(), StoreError> {
-        let scanned = self.held_checked(start, visit);
+    /// Visits the values that start with some bytes and the names that have them, in the order of
+    /// the values: the value as it is stored (see [`index_value`](crate::index_value)), the key of
+    /// the name, and its record. Of a long start, only the first bytes count.
+    pub fn scan_index(&self, start: &[u8], visit: &mut VisitIndex<'_>) -> Result<(), StoreError> {
+        let scanned = self.scan_index_checked(start, visit);
         scanned.map_err(|error| self.engine.noted(error))
     }
 
-    fn held_checked(&self, start: &[u8], visit: &mut VisitHeld<'_>) -> Result<(), StoreError> {
-        let start = start.get(..place::BEGINNING).unwrap_or(start);
+    fn scan_index_checked(
+        &self,
+        start: &[u8],
+        visit: &mut VisitIndex<'_>,
+    ) -> Result<(), StoreError> {
+        let start = start
+            .get(..table_key::LONG_KEY_PREFIX_BYTES)
+            .unwrap_or(start);
         let records = self.engine.table(Table::Records);
         let reverse = self.engine.table(Table::Reverse);
         let mut entries = CheckedRange::begin(reverse, self.txn, start)?;
@@ -389,9 +399,9 @@ impl Snapshot<'_> {
                 return entries.stop();
             }
             let record = records.get(self.txn, key)?;
-            let found = record.and_then(|bytes| place::read(Table::Records, key, bytes));
-            if let Some((place, record)) = found
-                && visit(value, place.name(), record).is_break()
+            let found = record.and_then(|bytes| table_key::read(Table::Records, key, bytes));
+            if let Some((table_key, record)) = found
+                && visit(value, table_key.name(), record).is_break()
             {
                 return entries.stop();
             }
@@ -399,13 +409,13 @@ impl Snapshot<'_> {
         Ok(())
     }
 
-    /// Whether a read or a write has met damage since the store was opened, in this snapshot or another.
+    /// Whether a read or a write has met damage since the store was opened, in any snapshot.
     #[must_use]
     pub fn is_damaged(&self) -> bool {
         self.engine.is_damaged()
     }
 
-    /// How many entries a table has, by reading all of them.
+    /// The number of entries of a table, by reading all of them.
     pub(crate) fn count_by_reading(&self, table: Table) -> Result<u64, StoreError> {
         // The values of such a table are keys, which scanning does not unwrap.
         if table.is_multiple() {
@@ -414,14 +424,14 @@ impl Snapshot<'_> {
             return count.map_err(|error| self.engine.noted(error));
         }
         let mut count = 0;
-        self.scan(&Place::named(table, b""), &mut |_, _| {
+        self.scan(&TableKey::named(table, b""), &mut |_, _| {
             count += 1;
             ControlFlow::Continue(())
         })?;
         Ok(count)
     }
 
-    /// How many entries a table has.
+    /// The number of entries of a table.
     pub fn count(&self, table: Table) -> Result<u64, StoreError> {
         let count = self.engine.table(table).len(self.txn);
         count.map_err(|error| self.engine.noted(error))
@@ -435,7 +445,7 @@ pub(crate) struct Writing<'e> {
 }
 
 impl Writing<'_> {
-    /// The state that the writes so far leave.
+    /// The state after the writes so far.
     pub(crate) fn snapshot(&self) -> Snapshot<'_> {
         Snapshot {
             engine: self.engine,
@@ -451,15 +461,15 @@ impl Writing<'_> {
 
     fn apply_checked(&mut self, write: &Write) -> Result<(), StoreError> {
         match write {
-            Write::Put(place, value) => {
-                let table = self.engine.table(place.table());
-                if place.has_name_in_value() {
-                    self.check_same_name(place)?;
+            Write::Put(table_key, value) => {
+                let table = self.engine.table(table_key.table());
+                if table_key.has_name_in_value() {
+                    self.check_same_name(table_key)?;
                 }
-                let (key, value) = (place.key(), place.wrap(value));
-                // Events come in the order of their numbers: appending fills pages to the brim, where
-                // putting would leave each of them half empty.
-                let is_last = place.table() == Table::Events
+                let (key, value) = (table_key.encoded(), table_key.wrap(value));
+                // Events come in the order of their numbers: appending fills pages completely,
+                // where putting would leave each of them half empty.
+                let is_last = table_key.table() == Table::Events
                     && table.last(&self.txn)?.is_none_or(|(last, _)| last < &*key);
                 if is_last {
                     table.put_with_flags(&mut self.txn, PutFlags::APPEND, &key, &value)?;
@@ -467,19 +477,19 @@ impl Writing<'_> {
                     table.put(&mut self.txn, &key, &value)?;
                 }
             }
-            Write::Delete(place) => {
+            Write::Delete(table_key) => {
                 self.engine
-                    .table(place.table())
-                    .delete(&mut self.txn, &place.key())?;
+                    .table(table_key.table())
+                    .delete(&mut self.txn, &table_key.encoded())?;
             }
-            Write::Hold { value, key } => {
-                let (value, key) = (place::short_name(value), place::short_name(key));
+            Write::IndexInsert { value, key } => {
+                let (value, key) = (table_key::short_name(value), table_key::short_name(key));
                 self.engine
                     .table(Table::Reverse)
                     .put(&mut self.txn, &value, &key)?;
             }
-            Write::Release { value, key } => {
-                let (value, key) = (place::short_name(value), place::short_name(key));
+            Write::IndexRemove { value, key } => {
+                let (value, key) = (table_key::short_name(value), table_key::short_name(key));
                 let table = self.engine.table(Table::Reverse);
                 table.delete_one_duplicate(&mut self.txn, &value, &key)?;
             }
@@ -487,37 +497,40 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// Whether a change can be applied: none of its writes meets another name at a shortened key.
+    /// Checks that a change can be applied: none of its writes meets another name at a shortened
+    /// key.
     pub(crate) fn check_names(&self, writes: &[Write]) -> Result<(), StoreError> {
         writes.iter().try_for_each(|write| match write {
-            Write::Put(place, _) if place.has_name_in_value() => self.check_same_name(place),
+            Write::Put(table_key, _) if table_key.has_name_in_value() => {
+                self.check_same_name(table_key)
+            }
             _ => Ok(()),
         })
     }
 
-    /// Writes the format as it is: a commit that changes nothing.
+    /// Writes the format again: a commit that changes nothing.
     pub(crate) fn rewrite_format(&mut self) -> Result<(), StoreError> {
         self.apply(&Write::put(format_place(), &FORMAT.to_be_bytes()))
     }
 
-    /// What stands at a shortened key must be of the same name: another one of the same digest, which
+    /// Checks that a shortened key belongs to the same name: a name with the same digest, which
     /// would have to be made on purpose, never overwrites it.
-    pub(crate) fn check_same_name(&self, place: &Place<'_>) -> Result<(), StoreError> {
+    pub(crate) fn check_same_name(&self, table_key: &TableKey<'_>) -> Result<(), StoreError> {
         let found = self
             .engine
-            .table(place.table())
-            .get(&self.txn, &place.key())
+            .table(table_key.table())
+            .get(&self.txn, &table_key.encoded())
             .map_err(|error| self.engine.noted(error))?;
         match found {
-            Some(value) if place.unwrap(value).is_none() => Err(StoreError::Corrupt {
-                table: place.table().name(),
-                key: String::from_utf8_lossy(place.name()).into_owned(),
+            Some(value) if table_key.unwrap(value).is_none() => Err(StoreError::Corrupt {
+                table: table_key.table().name(),
+                key: String::from_utf8_lossy(table_key.name()).into_owned(),
             }),
             _ => Ok(()),
         }
     }
 
-    /// On disk when this returns.
+    /// Commits. The writes are on disk when this returns.
     pub(crate) fn commit(self) -> Result<(), StoreError> {
         let engine = self.engine;
         self.txn.commit().map_err(|error| engine.noted(error))?;

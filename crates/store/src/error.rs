@@ -1,9 +1,9 @@
-//! What can go wrong with a store.
+//! Errors of a store.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a store could not do what was asked.
+/// Why a store could not do something.
 ///
 /// ```
 /// use handfast_store::{Store, StoreError};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is a store already.
+    /// The folder has a store already.
     #[error("{} holds a store already", .folder.display())]
     AlreadyExists {
         /// The folder.
@@ -25,21 +25,21 @@ pub enum StoreError {
     /// The function that decides a change panicked.
     #[error("this change failed inside the server: it was not made")]
     ChangePanicked,
-    /// What was stored cannot be read.
+    /// Stored data cannot be read.
     #[error("the store is damaged: table {table} at key {key}")]
     Corrupt {
         /// The table.
         table: &'static str,
-        /// The key, as text where it is text.
+        /// The key, as text if it is text.
         key: String,
     },
-    /// The file of the store is not one, or pages of it are missing or changed.
+    /// The file is not a store, or pages of it are missing or changed.
     #[error("the store is damaged: pages of data.mdb are missing or changed")]
     Damaged,
     /// The engine failed.
     #[error("the store failed: {0}")]
     Engine(#[source] heed::Error),
-    /// No room is left on the disk, or in the map.
+    /// The disk, or the map, is full.
     #[error("no room is left for the store; nothing of this change was kept")]
     Full,
     /// A file could not be read or written.
@@ -47,7 +47,7 @@ pub enum StoreError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// Another process has the folder open.
@@ -56,7 +56,7 @@ pub enum StoreError {
         /// The folder.
         folder: PathBuf,
     },
-    /// There is no store.
+    /// The folder has no store.
     #[error("{} holds no store", .folder.display())]
     NoStore {
         /// The folder.
@@ -65,17 +65,17 @@ pub enum StoreError {
     /// The file system cannot be written.
     #[error("the store is on a file system that is mounted read-only")]
     ReadOnlyFileSystem,
-    /// The format is one that this program does not know.
+    /// This program does not know the format.
     #[error("{} has format {found}; this program knows format {known}", .folder.display())]
     OtherFormat {
         /// The folder.
         folder: PathBuf,
         /// The format of the folder.
         found: u32,
-        /// The format that is known here.
+        /// The format of this program.
         known: u32,
     },
-    /// The writer is gone: an earlier failure stopped it.
+    /// The writer has stopped, because of an earlier failure.
     #[error("the store has been closed")]
     Closed,
 }
@@ -104,13 +104,13 @@ impl From<heed::Error> for StoreError {
 }
 
 impl StoreError {
-    /// Whether pages of the store, or entries in them, are not what was written.
+    /// Whether pages of the store, or entries in them, are damaged.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Corrupt { .. } | Self::Damaged)
     }
 
-    /// The same error for each of several callers whose changes fail together.
+    /// A copy of the error, for each of several callers whose changes fail in one batch.
     pub(crate) fn again(&self) -> Self {
         match self {
             Self::Damaged => Self::Damaged,

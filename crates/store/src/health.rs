@@ -1,7 +1,7 @@
-//! Whether changes reach the disk: what the writer last met, and what the file system says.
+//! The health of the writer: the last error, and the state of the file system.
 //!
-//! A disk that is full, or a file system that has become read-only, is seen in two ways: a commit fails, which is
-//! remembered until one succeeds; and the file system says how much space is left and how it is mounted, which
+//! A full disk or a read-only file system shows in two ways: a commit fails, which is recorded
+//! until one succeeds; and the file system reports its free space and how it is mounted, which
 //! needs no writer.
 
 use std::path::Path;
@@ -12,14 +12,14 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 
 use crate::error::StoreError;
 
-/// With less space than this on the disk the store counts as full.
+/// With less free space than this, in bytes, the store counts as full.
 pub(crate) const MIN_FREE_BYTES: u64 = 1 << 20;
 
-/// How long one batch or one load may take before the writer counts as stuck. Loads of large imports take
-/// seconds.
+/// How long one batch or one load may take before the writer counts as stuck. Loads of large
+/// imports take seconds.
 const MAX_WORK_TIME: Duration = Duration::from_mins(1);
 
-/// What the writer met last.
+/// The state of the writer.
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     last_failure: Mutex<Option<String>>,
@@ -31,7 +31,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Health {
-    /// Remembers how a commit went.
+    /// Records the result of a commit.
     pub(crate) fn note(&self, committed: &Result<(), StoreError>) {
         match committed {
             Ok(()) => *locked(&self.last_failure) = None,
@@ -39,24 +39,24 @@ impl Health {
         }
     }
 
-    /// A transaction could not begin or be committed.
+    /// Records that a transaction could not begin or be committed.
     pub(crate) fn failed(&self, error: &StoreError) {
         *locked(&self.last_failure) = Some(error.to_string());
     }
 
-    /// Why the last commit failed; nothing if it succeeded.
+    /// Why the last commit failed; `None` if it succeeded.
     pub(crate) fn last_failure(&self) -> Option<String> {
         locked(&self.last_failure).clone()
     }
 
-    /// Runs work of the writer, and knows how long it takes.
+    /// Runs work of the writer, and measures its time.
     pub(crate) fn work(&self, work: impl FnOnce()) {
         *locked(&self.working_since) = Some(now());
         work();
         *locked(&self.working_since) = None;
     }
 
-    /// Whether the writer has been at one piece of work for too long.
+    /// Whether the writer has spent too long on one piece of work.
     pub(crate) fn is_stuck(&self) -> bool {
         locked(&self.working_since).is_some_and(|since| since.elapsed() > MAX_WORK_TIME)
     }
@@ -70,7 +70,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// The file system that a store is on.
+/// The file system of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskSpace {
     /// How many bytes this process may still write.
@@ -80,7 +80,7 @@ pub struct DiskSpace {
 }
 
 impl DiskSpace {
-    /// What the system says about the file system of a folder; nothing if it does not say.
+    /// The state of the file system of a folder; `None` if the system does not tell.
     pub(crate) fn of(folder: &Path) -> Option<Self> {
         let space = statvfs(folder).ok()?;
         Some(Self {

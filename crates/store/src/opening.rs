@@ -1,4 +1,4 @@
-//! Opening the file of a store: its lock, its map, and whether it is whole.
+//! Opening the file of a store: its lock, its map, and the check that it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -9,14 +9,14 @@ use heed::{Database, DatabaseFlags, Env, EnvFlags, EnvOpenOptions, WithoutTls};
 
 use crate::damage_handler;
 use crate::error::StoreError;
-use crate::place::Table;
+use crate::table_key::Table;
 
-/// How many pages a sound file may lack at its end.
+/// How many pages an intact file may lack at its end.
 const FEW_PAGES: u64 = 64;
-/// Threads that read at the same time.
+/// The maximum number of concurrent readers.
 const MAX_READERS: u32 = 8_192;
 
-/// A data folder is written by one process. The lock goes with the process, however it ends.
+/// Locks a data folder: one process writes it. The lock ends with the process, however it ends.
 pub(crate) fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join("in-use");
     let file = OpenOptions::new()
@@ -51,11 +51,11 @@ pub(crate) fn whole(
     tables: [Opened; Table::ALL.len()],
 ) -> Result<[Database<Bytes, Bytes>; Table::ALL.len()], StoreError> {
     let tables: Vec<_> = tables.into_iter().collect::<Result<_, _>>()?;
-    // As many come out as went in.
+    // There are as many results as tables.
     tables.try_into().map_err(|_| StoreError::Closed)
 }
 
-/// What an environment is opened for.
+/// Whether an environment is opened for writing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
@@ -74,7 +74,7 @@ pub(crate) fn open_env(
         .max_dbs(count)
         .max_readers(MAX_READERS);
     if access == Access::Write {
-        // Secrets may be among the values.
+        // The values may contain secrets.
         for name in ["data.mdb", "lock.mdb"] {
             let path = folder.join(name);
             if path.exists() {
@@ -84,9 +84,10 @@ pub(crate) fn open_env(
         }
     }
     #[expect(unsafe_code, reason = "LMDB maps a file; see the safety comment")]
-    // Safety: the map is undefined behaviour if another process cuts or changes the file in place. The
-    // folder is ours, its files are mode 0600, and the lock above keeps other writers of ours out. Those who read beside
-    // a writer are in LMDB's own table of readers. The flag changes nothing but what may be done.
+    // Safety: the map is undefined behaviour if another process shortens or changes the file in
+    // place. The folder is ours, its files are mode 0600, and the lock above keeps other writers of
+    // ours out. Processes that only read are in LMDB's own table of readers. The flag only
+    // restricts what may be done.
     let env = unsafe {
         if access == Access::Read {
             options.flags(EnvFlags::READ_ONLY);
@@ -103,14 +104,14 @@ pub(crate) fn open_env(
     Ok(env)
 }
 
-/// Pages that the map promises and the file does not have would end the process when they are read. A
-/// sound file may lack a few at its end, freed before they were ever written: it is filled up. One that
-/// lacks many was cut short.
+/// Extends the file to the size of the map. Missing pages would end the process when they are read.
+/// An intact file may lack a few at its end, which were freed before they were ever written; a file
+/// that lacks many was truncated.
 pub(crate) fn fill_up(env: &Env<WithoutTls>, folder: &Path) -> Result<(), StoreError> {
     let file = folder.join("data.mdb");
     let length = file.metadata().map_err(StoreError::io(&file))?.len();
     let pages = u64::try_from(env.info().last_page_number).unwrap_or(u64::MAX);
-    // The file says how large its pages are: it may come from a machine with others.
+    // The file states its page size: it may come from a machine with another one.
     let page = u64::from(env.stat().page_size);
     let promised = bytes_promised(pages, page);
     if promised <= length {
@@ -126,7 +127,7 @@ pub(crate) fn fill_up(env: &Env<WithoutTls>, folder: &Path) -> Result<(), StoreE
     writable.set_len(promised).map_err(StoreError::io(file))
 }
 
-/// How long a file is whose last page has a number.
+/// The length of a file, from the number of its last page.
 pub(crate) fn bytes_promised(last_page: u64, page_size: u64) -> u64 {
     last_page.saturating_add(1).saturating_mul(page_size)
 }

@@ -1,7 +1,7 @@
-//! Sorting more than fits in memory.
+//! External sorting: more entries than fit into memory.
 //!
-//! A tree of pages is filled fastest in the order of its keys. What comes in another order is gathered
-//! into sorted runs, which are kept in files without a name beside the data and merged.
+//! A tree of pages is filled fastest in the order of its keys. Entries in another order are
+//! collected into sorted runs, which are written to unnamed files beside the data and merged.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,10 +13,10 @@ use rayon::slice::ParallelSliceMut;
 
 use crate::error::StoreError;
 
-/// How much is gathered before it is written as a run.
-const ROOM: usize = 64 << 20;
+/// How many bytes are collected before they are written as a run.
+const RUN_BYTES: usize = 64 << 20;
 
-/// Takes entries in any order and gives them back by key, those of one key by their order.
+/// Accepts entries in any order and returns them by key, entries of one key by their order.
 ///
 /// ```
 /// use handfast_store::Sorter;
@@ -36,37 +36,37 @@ const ROOM: usize = 64 << 20;
 /// ```
 pub struct Sorter {
     folder: PathBuf,
-    room: usize,
+    run_bytes: usize,
     gathered: Gathered,
     runs: Vec<Source>,
 }
 
 impl Sorter {
-    /// A sorter whose files are in a folder.
+    /// A sorter with its files in a folder.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
-        Self::with_room(folder, ROOM)
+        Self::with_run_bytes(folder, RUN_BYTES)
     }
 
-    fn with_room(folder: &Path, room: usize) -> Self {
+    fn with_run_bytes(folder: &Path, run_bytes: usize) -> Self {
         Self {
             folder: folder.to_path_buf(),
-            room,
+            run_bytes,
             gathered: Gathered::default(),
             runs: Vec::new(),
         }
     }
 
-    /// Takes an entry.
+    /// Adds an entry.
     pub fn push(&mut self, key: &[u8], order: u64, payload: &[u8]) -> Result<(), StoreError> {
         if self.gathered.bytes.capacity() == 0 {
-            // All the room at once, so that nothing is moved while it fills; what is not used costs
+            // All the memory at once, so that nothing is moved while it fills; unused memory costs
             // nothing.
-            self.gathered.bytes.reserve(self.room);
-            self.gathered.entries.reserve(self.room / 128);
+            self.gathered.bytes.reserve(self.run_bytes);
+            self.gathered.entries.reserve(self.run_bytes / 128);
         }
         self.gathered.push(key, order, payload);
-        if self.gathered.size() < self.room {
+        if self.gathered.size() < self.run_bytes {
             return Ok(());
         }
         let mut run = Run::new(&self.folder)?;
@@ -81,13 +81,13 @@ impl Sorter {
         self.add(run)
     }
 
-    /// Takes a run, whose entries are sorted already.
+    /// Adds a run, whose entries are sorted already.
     pub fn add(&mut self, run: Run) -> Result<(), StoreError> {
         self.runs.push(Source::File(run.finish()?));
         Ok(())
     }
 
-    /// Gives everything back in order.
+    /// Returns all entries in order.
     pub fn merge(mut self) -> Result<Merge, StoreError> {
         self.gathered.sort();
         self.runs.push(Source::Memory(self.gathered, 0));
@@ -115,7 +115,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// An empty run, whose file is in a folder.
+    /// An empty run with its file in a folder.
     pub fn new(folder: &Path) -> Result<Self, StoreError> {
         let file = tempfile::tempfile_in(folder).map_err(StoreError::io(folder))?;
         Ok(Self {
@@ -124,7 +124,7 @@ impl Run {
         })
     }
 
-    /// Takes an entry, which comes behind all before it.
+    /// Adds an entry, which comes after all before it.
     pub fn push(&mut self, key: &[u8], order: u64, payload: &[u8]) -> Result<(), StoreError> {
         let length = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes();
         let mut write = || {
@@ -155,14 +155,14 @@ pub struct Merge {
     folder: PathBuf,
 }
 
-/// An entry, lent.
+/// An entry, borrowed from the sorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sorted<'m> {
-    /// What it is sorted by.
+    /// The key that it is sorted by.
     pub key: &'m [u8],
-    /// What it is sorted by among those of one key.
+    /// The order among the entries of one key.
     pub order: u64,
-    /// What comes with it.
+    /// Its data.
     pub payload: &'m [u8],
 }
 
@@ -206,7 +206,7 @@ enum Source {
 }
 
 impl Head {
-    /// Reads the next entry; whether there was one.
+    /// Reads the next entry; returns whether there was one.
     fn read(&mut self) -> io::Result<bool> {
         let file = match &mut self.source {
             Source::File(file) => file,
@@ -250,7 +250,7 @@ fn replace(buffer: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 impl Ord for Head {
-    /// The heap gives its greatest first: that is the least key.
+    /// A heap returns its greatest element first: here that is the least key.
     fn cmp(&self, other: &Self) -> Ordering {
         (&other.key, other.order).cmp(&(&self.key, self.order))
     }
@@ -270,14 +270,14 @@ impl PartialEq for Head {
 
 impl Eq for Head {}
 
-/// Entries in memory, one behind the other.
+/// Entries in memory, one after the other.
 #[derive(Default)]
 struct Gathered {
     bytes: Vec<u8>,
     entries: Vec<Span>,
 }
 
-/// Where an entry is.
+/// The position of an entry.
 struct Span {
     start: usize,
     key: usize,
@@ -330,8 +330,8 @@ mod tests {
     #[test]
     fn any_order_comes_back_sorted_from_many_runs() {
         let folder = tempfile::tempdir().unwrap();
-        for room in [1, 500, 1 << 20] {
-            let mut sorter = Sorter::with_room(folder.path(), room);
+        for run_bytes in [1, 500, 1 << 20] {
+            let mut sorter = Sorter::with_run_bytes(folder.path(), run_bytes);
             let mut seen = Run::new(folder.path()).unwrap();
             let mut expected = Vec::new();
             for order in 0..1_000_u64 {
@@ -352,7 +352,7 @@ mod tests {
                 let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
                 found.push((text(entry.key), entry.order, text(entry.payload)));
             }
-            assert_eq!(found, expected, "room for {room} bytes");
+            assert_eq!(found, expected, "runs of {run_bytes} bytes");
         }
     }
 }

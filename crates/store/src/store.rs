@@ -1,4 +1,4 @@
-//! The store as the registry sees it.
+//! The store: opening, reading, changing, copying and checking it.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,7 +10,7 @@ use crate::embedded::{Embedded, Snapshot};
 use crate::error::StoreError;
 use crate::health::{DiskSpace, Health};
 use crate::loading::Loading;
-use crate::place::{Place, Table};
+use crate::table_key::{Table, TableKey};
 use crate::writer::{Change, Write, Writer};
 
 /// The format of the tables, drawn in `docs/format.md`.
@@ -19,15 +19,15 @@ pub const FORMAT: u32 = 2;
 /// A folder of records.
 ///
 /// ```
-/// use handfast_store::{Place, Store, StoreError, Write};
+/// use handfast_store::{TableKey, Store, StoreError, Write};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let store = Store::create(folder.path())?;
 /// // A change looks before it writes: here, a name may be taken only once.
 /// let take = |key: &'static [u8]| {
-///     store.change(move |now| match now.get(&Place::record(key), |_| ())? {
+///     store.change(move |now| match now.get(&TableKey::record(key), |_| ())? {
 ///         Some(()) => Ok::<_, StoreError>((vec![], false)),
-///         None => Ok((vec![Write::put(Place::record(key), b"taken")], true)),
+///         None => Ok((vec![Write::put(TableKey::record(key), b"taken")], true)),
 ///     })
 /// };
 /// assert!(take(b"hdl:20.1000/X")?);
@@ -35,23 +35,23 @@ pub const FORMAT: u32 = 2;
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 pub struct Store {
-    // The writer goes first, so that it ends before the folder is unlocked.
+    // The writer comes first, so that it ends before the folder is unlocked.
     writer: Writer,
     engine: Arc<Embedded>,
     health: Arc<Health>,
 }
 
-/// How much of a store is in use.
+/// The usage of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// How many octets it can have at most.
+    /// The maximum size in bytes.
     pub size: u64,
-    /// How many of them have been used, pages that are free again among them.
+    /// The used bytes, including pages that are free again.
     pub used: u64,
-    /// How many places of readers have been taken so far; who comes later takes one that is free.
+    /// The number of reader slots used so far; later readers reuse free ones.
     pub readers: u64,
-    /// How many places there are.
-    pub most_readers: u64,
+    /// The number of reader slots.
+    pub max_readers: u64,
 }
 
 impl Store {
@@ -61,7 +61,7 @@ impl Store {
         self.engine.usage()
     }
 
-    /// Makes a store in a folder that has none.
+    /// Creates a store in a folder that has none.
     pub fn create(folder: &Path) -> Result<Self, StoreError> {
         Self::create_with(folder, None)
     }
@@ -70,7 +70,7 @@ impl Store {
     pub fn create_with(folder: &Path, map_size: Option<usize>) -> Result<Self, StoreError> {
         let is_new = !Embedded::exists(folder);
         let store = Self::start(folder, map_size)?;
-        // A folder whose making was interrupted has tables, and nothing in them.
+        // An interrupted creation leaves tables without entries.
         if !is_new && !store.is_empty()? {
             return Err(StoreError::AlreadyExists {
                 folder: folder.to_path_buf(),
@@ -91,9 +91,9 @@ impl Store {
         Self::start(folder, None)?.of_known_format()
     }
 
-    /// Opens the store in a folder for reading alone: beside a process that may be writing it, and without writing
-    /// anything to it. Changes are errors.
-    pub fn open_beside(folder: &Path) -> Result<Self, StoreError> {
+    /// Opens the store in a folder read-only, also while another process writes it. Changes are
+    /// errors.
+    pub fn open_read_only(folder: &Path) -> Result<Self, StoreError> {
         if !Embedded::exists(folder) {
             return Err(StoreError::NoStore {
                 folder: folder.to_path_buf(),
@@ -101,7 +101,7 @@ impl Store {
         }
         let store = Self {
             writer: Writer::none(),
-            engine: Arc::new(Embedded::open_beside(folder)?),
+            engine: Arc::new(Embedded::open_read_only(folder)?),
             health: Arc::default(),
         };
         store.of_known_format()
@@ -118,14 +118,14 @@ impl Store {
                 found,
                 known: FORMAT,
             }),
-            // Made, but not finished.
+            // The creation was not finished.
             None => Err(StoreError::NoStore { folder }),
         }
     }
 
     fn is_empty(&self) -> Result<bool, StoreError> {
         self.read(|now| {
-            // The format alone is nothing that anybody has kept.
+            // A store with nothing but its format is still empty.
             let tables = Table::ALL.into_iter().filter(|table| *table != Table::Meta);
             let counts = tables.map(|table| now.count(table));
             Ok(counts
@@ -145,10 +145,10 @@ impl Store {
         })
     }
 
-    /// Asks whether the store can be written. `answer` is called by the writer, behind the changes that wait: with
-    /// what the file system says if that forbids it, and otherwise with how a transaction begins. When the last
-    /// commit failed, something is committed to see whether that works again: call this about once a second at
-    /// most.
+    /// Asks whether the store can be written. The writer calls `answer`, after the waiting changes:
+    /// with the error of the file system if it forbids writing, otherwise with the result of
+    /// beginning a transaction. After a failed commit it commits something, to see whether that
+    /// works again: call this about once a second at most.
     ///
     /// ```
     /// use handfast_store::Store;
@@ -169,50 +169,50 @@ impl Store {
         }
     }
 
-    /// Whether the writer has been at one change or load for so long that it counts as stuck.
+    /// Whether the writer has worked on one change or load for so long that it counts as stuck.
     #[must_use]
     pub fn is_writer_stuck(&self) -> bool {
         self.health.is_stuck()
     }
 
-    /// Whether a read or a write has met damage since the store was opened. It stays so: what else is damaged is not
-    /// known.
+    /// Whether a read or a write has met damage since the store was opened. It stays set: nobody
+    /// knows what else is damaged.
     #[must_use]
     pub fn is_damaged(&self) -> bool {
         self.engine.is_damaged()
     }
 
-    /// Says that something which was stored cannot be read. The store sees bytes alone, and not what they mean.
+    /// Records that stored bytes cannot be decoded. The store itself does not know their meaning.
     pub fn note_damage(&self) {
         self.engine.note_damage();
     }
 
-    /// Why the last commit failed; nothing if it succeeded.
+    /// Why the last commit failed; `None` if it succeeded.
     #[must_use]
     pub fn last_failure(&self) -> Option<String> {
         self.health.last_failure()
     }
 
-    /// The file system that the store is on; nothing if the system does not say.
+    /// The file system of the store; `None` if the system does not tell.
     #[must_use]
     pub fn disk_space(&self) -> Option<DiskSpace> {
         self.engine.disk_space()
     }
 
-    /// Where it is.
+    /// The data folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.engine.folder()
     }
 
-    /// How many commits there have been since it was opened: what was read under one number is as it was as long as
-    /// the number is the same.
+    /// The number of commits since it was opened: a value that was read at one number is valid
+    /// while the number is unchanged.
     #[must_use]
     pub fn commits(&self) -> u64 {
         self.engine.commits()
     }
 
-    /// Reads from a snapshot: no lock, and nothing that is written meanwhile is seen.
+    /// Reads from a snapshot, without a lock. The read does not see later writes.
     pub fn read<T>(
         &self,
         read: impl FnOnce(&Snapshot<'_>) -> Result<T, StoreError>,
@@ -220,14 +220,14 @@ impl Store {
         self.engine.read(read)
     }
 
-    /// Hands in a change and waits until it is on disk, or refused.
+    /// Submits a change and waits until it is on disk, or rejected.
     pub fn change<T: Send + 'static, R: From<StoreError> + Send + 'static>(
         &self,
         decide: impl FnOnce(&Snapshot<'_>) -> Change<T, R> + Send + 'static,
     ) -> Result<T, R> {
         let (answer, answered) = sync_channel(1);
         self.submit(decide, move |outcome| {
-            // Nobody is waiting any more only if the caller has gone with its thread.
+            // The receiver is gone only if the caller's thread has ended.
             drop(answer.send(outcome));
         });
         answered
@@ -235,7 +235,7 @@ impl Store {
             .unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }
 
-    /// Hands in a change; `answer` is called, by the writer, when it is on disk, refused or failed.
+    /// Submits a change; the writer calls `answer` when it is on disk, rejected or failed.
     pub fn submit<T: Send + 'static, R: From<StoreError> + Send + 'static>(
         &self,
         decide: impl FnOnce(&Snapshot<'_>) -> Change<T, R> + Send + 'static,
@@ -244,11 +244,11 @@ impl Store {
         self.writer.submit(decide, answer);
     }
 
-    /// Hands in a load: many entries, in the order of their keys, in a transaction of its own. `answer` is
-    /// called, by the writer, when it is on disk or has failed; what fails leaves nothing.
+    /// Submits a load: many entries, in the order of their keys, in a transaction of its own. The
+    /// writer calls `answer` when it is on disk or has failed; a failed load writes nothing.
     ///
     /// ```
-    /// use handfast_store::{Place, Store, StoreError};
+    /// use handfast_store::{TableKey, Store, StoreError};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let store = Store::create(folder.path())?;
@@ -256,7 +256,7 @@ impl Store {
     /// store.load(
     ///     |loading| {
     ///         for name in ["a", "b", "c"] {
-    ///             loading.put(&Place::record(name.as_bytes()), b"")?;
+    ///             loading.put(&TableKey::record(name.as_bytes()), b"")?;
     ///         }
     ///         Ok::<_, StoreError>(3)
     ///     },
@@ -273,7 +273,8 @@ impl Store {
         self.writer.submit_load(load, answer);
     }
 
-    /// Writes a copy of the newest snapshot to a new file of mode 0600, while reads and writes go on.
+    /// Writes a copy of the newest snapshot to a new file of mode 0600, while reads and writes
+    /// continue.
     pub fn backup(&self, file: &Path) -> Result<(), StoreError> {
         let mut copy = OpenOptions::new()
             .write(true)
@@ -281,13 +282,13 @@ impl Store {
             .mode(0o600)
             .open(file)
             .map_err(StoreError::io(file))?;
-        // Half a copy is none.
+        // An incomplete copy is deleted.
         self.backup_to(&mut copy)
             .inspect_err(|_| drop(fs::remove_file(file)))
     }
 
-    /// The same, to a file that is open. All tables are read to their end first: a copy of a damaged store would
-    /// look like a backup.
+    /// Writes a copy to an open file. It reads all tables to their end first: a copy of a damaged
+    /// store would look like a backup.
     pub fn backup_to(&self, file: &mut File) -> Result<(), StoreError> {
         for table in self.check()? {
             table.entries?;
@@ -296,7 +297,7 @@ impl Store {
         file.sync_all().map_err(StoreError::io("the copy"))
     }
 
-    /// Makes a store in a folder that has none from a copy.
+    /// Creates a store from a copy, in a folder that has none.
     pub fn restore(file: &Path, folder: &Path) -> Result<Self, StoreError> {
         if Embedded::exists(folder) {
             return Err(StoreError::AlreadyExists {
@@ -304,7 +305,7 @@ impl Store {
             });
         }
         fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
-        // Under another name until it is whole: a copy that was cut short is no store.
+        // Under another name until it is complete: an interrupted copy is not a store.
         let (half, whole): (PathBuf, PathBuf) = (folder.join("restoring"), folder.join("data.mdb"));
         let copied = fs::copy(file, &half)
             .and_then(|_| File::open(&half)?.sync_all())
@@ -319,7 +320,7 @@ impl Store {
         Self::open(folder).inspect_err(|_| drop(fs::remove_file(&whole)))
     }
 
-    /// Reads all of every table. What cannot be read is reported; the rest is counted.
+    /// Reads every entry of every table. Unreadable entries are reported; the rest is counted.
     pub fn check(&self) -> Result<Vec<TableCheck>, StoreError> {
         self.read(|now| {
             let check = |table| TableCheck {
@@ -331,12 +332,12 @@ impl Store {
     }
 }
 
-/// What [`Store::check`] found in a table.
+/// The result of [`Store::check`] for a table.
 #[derive(Debug)]
 pub struct TableCheck {
     /// The table.
     pub table: Table,
-    /// How many entries it has, or the first that cannot be read.
+    /// The number of entries, or the first one that cannot be read.
     pub entries: Result<u64, StoreError>,
 }
 
@@ -348,6 +349,6 @@ impl std::fmt::Debug for Store {
     }
 }
 
-pub(crate) fn format_place() -> Place<'static> {
-    Place::named(Table::Meta, b"format")
+pub(crate) fn format_place() -> TableKey<'static> {
+    TableKey::named(Table::Meta, b"format")
 }

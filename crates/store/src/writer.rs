@@ -1,8 +1,8 @@
 //! The one writer: group commit.
 //!
-//! A change that panics, or whose writes cannot be applied, fails alone: nothing of it reaches the transaction,
-//! the other changes of the batch are committed, and the thread lives on. When the transaction itself cannot
-//! begin or be committed, every caller of the batch hears why.
+//! A change that panics, or whose writes cannot be applied, fails alone: nothing of it reaches the
+//! transaction, the other changes of the batch are committed, and the thread continues. If the
+//! transaction itself cannot begin or be committed, every caller of the batch gets the error.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -15,31 +15,31 @@ use crate::embedded::{Embedded, Snapshot, Writing};
 use crate::error::StoreError;
 use crate::health::Health;
 use crate::loading::Loading;
-use crate::place::Place;
+use crate::table_key::TableKey;
 
 /// One write of a change.
 ///
 /// ```
-/// use handfast_store::{Place, Write};
+/// use handfast_store::{TableKey, Write};
 ///
-/// let put = Write::put(Place::event(1), b"bytes");
-/// assert_eq!(put, Write::Put(Place::event(1), b"bytes".to_vec()));
+/// let put = Write::put(TableKey::event(1), b"bytes");
+/// assert_eq!(put, Write::Put(TableKey::event(1), b"bytes".to_vec()));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// Nothing is kept at the place any more.
-    Delete(Place<'static>),
-    /// A name, by its key, holds a value.
-    Hold {
+    /// Deletes the entry of a table key.
+    Delete(TableKey<'static>),
+    /// Adds a name, given by its key, to the index entry of a value.
+    IndexInsert {
         /// Type and value.
         value: Vec<u8>,
         /// The key of the name.
         key: Vec<u8>,
     },
-    /// The bytes are kept at the place, instead of what was there.
-    Put(Place<'static>, Vec<u8>),
-    /// The name does not hold the value any more.
-    Release {
+    /// Stores bytes under a table key, and replaces the old ones.
+    Put(TableKey<'static>, Vec<u8>),
+    /// Removes a name from the index entry of a value.
+    IndexRemove {
         /// Type and value.
         value: Vec<u8>,
         /// The key of the name.
@@ -48,25 +48,26 @@ pub enum Write {
 }
 
 impl Write {
-    /// Keeps a copy of bytes at a place.
+    /// Stores a copy of bytes under a table key.
     #[must_use]
-    pub fn put(place: Place<'_>, bytes: &[u8]) -> Self {
-        Self::Put(place.into_owned(), bytes.to_vec())
+    pub fn put(table_key: TableKey<'_>, bytes: &[u8]) -> Self {
+        Self::Put(table_key.into_owned(), bytes.to_vec())
     }
 }
 
-/// A change: looks at the state and says what to write, or refuses.
+/// The decision of a change: the writes and a result, or an error.
 ///
-/// It sees what the changes before it in the same batch leave. Whatever it refuses with is its own
-/// business; only the writes reach the store.
+/// It sees the state after the earlier changes of the same batch. The error type is the caller's
+/// own; only the writes reach the store.
 pub type Change<T, R> = Result<(Vec<Write>, T), R>;
 
-/// How many changes share one sync at most. More would make the first of them wait too long.
-const MOST: usize = 4_096;
+/// The maximum number of changes that share one sync. More would make the first of them wait too
+/// long.
+const MAX_BATCH: usize = 4_096;
 
-/// How long a batch that is smaller than the one before waits for each further change: far less than a sync
-/// takes.
-const PATIENCE: Duration = Duration::from_micros(100);
+/// How long a batch that is smaller than the one before waits for each further change: far less
+/// than a sync takes.
+const BATCH_DELAY: Duration = Duration::from_micros(100);
 
 /// Work for the writer.
 enum Job {
@@ -75,23 +76,23 @@ enum Job {
     Probe(Probe),
 }
 
-/// A load on its way, which begins and ends its own transaction.
+/// A submitted load, which begins and ends its own transaction.
 type Load = Box<dyn FnOnce(&Embedded, &Health) + Send>;
 
-/// A question whether the store can be written, and where the answer goes.
+/// A question whether the store can be written, with its answer function.
 type Probe = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-/// A change on its way. The writer lets it decide once, and answers it once.
+/// A submitted change. The writer lets it decide once, and answers it once.
 trait PendingChange: Send {
     /// Decides against a snapshot. A change that panics writes nothing.
     fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Write>;
-    /// Its writes cannot be applied, whatever it decided.
+    /// Records that its writes cannot be applied.
     fn fail(&mut self, error: StoreError);
-    /// Tells the caller: what was decided, or why it is not on disk.
+    /// Tells the caller the decision, or why it is not on disk.
     fn answer(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
-/// What decides, whom to answer, and between the two the decision.
+/// The decision function, the answer function, and the decision.
 struct Pending<D, A, T, R> {
     decide: Option<D>,
     answer: A,
@@ -109,8 +110,8 @@ where
         let Some(decide) = self.decide.take() else {
             return Vec::new();
         };
-        // A decision only reads, and gives its writes back when it is made: one that panics leaves nothing in
-        // the transaction.
+        // A decision only reads, and returns its writes at the end: if it panics, nothing is in the
+        // transaction.
         match catch_unwind(AssertUnwindSafe(|| decide(snapshot))) {
             Ok(Ok((writes, done))) => {
                 self.decided = Ok(Some(done));
@@ -135,7 +136,8 @@ where
         let Self {
             answer, decided, ..
         } = *self;
-        // A refusal too waits for the batch: it may rest on a change that does not reach the disk.
+        // A rejection also waits for the batch: it may depend on a change that does not reach the
+        // disk.
         let outcome = committed
             .map_err(R::from)
             .and(decided)
@@ -165,7 +167,7 @@ impl Writer {
         })
     }
 
-    /// None: every change hears that the store is closed.
+    /// No writer: every change fails with "closed".
     pub(crate) fn none() -> Self {
         Self {
             jobs: None,
@@ -173,7 +175,7 @@ impl Writer {
         }
     }
 
-    /// Hands in a change; `answer` is called when it is on disk, refused or failed.
+    /// Submits a change; `answer` is called when it is on disk, rejected or failed.
     pub(crate) fn submit<T: Send + 'static, R: From<StoreError> + Send + 'static>(
         &self,
         decide: impl FnOnce(&Snapshot<'_>) -> Change<T, R> + Send + 'static,
@@ -186,7 +188,7 @@ impl Writer {
         })));
     }
 
-    /// Hands in a load, which has a transaction to itself.
+    /// Submits a load, which has a transaction of its own.
     pub(crate) fn submit_load<T: Send + 'static, R: From<StoreError> + Send + 'static>(
         &self,
         load: impl FnOnce(&mut Loading<'_>) -> Result<T, R> + Send + 'static,
@@ -195,8 +197,8 @@ impl Writer {
         self.send(Job::Load(Box::new(move |engine, health| {
             let outcome = begin(engine, health).map_err(R::from).and_then(|writing| {
                 let mut loading = Loading::new(writing);
-                // A load writes while it decides. When it panics, `loading` is dropped, and its transaction with
-                // it: nothing of the load is committed.
+                // A load writes while it decides. If it panics, `loading` is dropped with its
+                // transaction: nothing of the load is committed.
                 let loaded = catch_unwind(AssertUnwindSafe(|| load(&mut loading)));
                 let done = loaded.unwrap_or_else(|_| Err(StoreError::ChangePanicked.into()))?;
                 let committed = loading.commit();
@@ -208,21 +210,21 @@ impl Writer {
         })));
     }
 
-    /// Asks whether the store can be written; `answer` is called by the writer, behind the changes that wait.
+    /// Asks whether the store can be written; the writer calls `answer` after the waiting changes.
     pub(crate) fn probe(&self, answer: impl FnOnce(Result<(), StoreError>) + Send + 'static) {
         self.send(Job::Probe(Box::new(answer)));
     }
 
     fn send(&self, job: Job) {
         let sent = self.jobs.as_ref().map(|jobs| jobs.send(job));
-        // A job that cannot be sent is dropped, and with it the answer: whoever waits for it hears that
-        // the store is closed.
+        // A job that cannot be sent is dropped with its answer function: the caller then gets the
+        // error "closed".
         drop(sent);
     }
 }
 
 impl Drop for Writer {
-    /// Waits until all that was handed in is on disk.
+    /// Waits until all submitted work is on disk.
     fn drop(&mut self) {
         drop(self.jobs.take());
         if let Some(thread) = self.thread.take() {
@@ -257,17 +259,19 @@ fn run(engine: &Embedded, health: &Health, arrivals: &Receiver<Job>) {
     }
 }
 
-/// Callers whose changes were answered together come back together, but not in the same instant: without
-/// a moment's patience the first of them would get a sync of its own, and the others the next. A load or a
-/// probe that arrives ends the batch, and is done behind it.
+/// Collects a batch. Callers whose changes were answered together come back together, but not in
+/// the same instant: without a short delay the first of them would get a sync of its own, and the
+/// others the next. A load or a probe ends the batch, and runs after it.
 fn gather(
     arrivals: &Receiver<Job>,
     batch: &mut Vec<Box<dyn PendingChange>>,
     usual: usize,
 ) -> Option<Job> {
-    while batch.len() < MOST {
+    while batch.len() < MAX_BATCH {
         let next = match arrivals.try_recv() {
-            Err(TryRecvError::Empty) if batch.len() < usual => arrivals.recv_timeout(PATIENCE).ok(),
+            Err(TryRecvError::Empty) if batch.len() < usual => {
+                arrivals.recv_timeout(BATCH_DELAY).ok()
+            }
             next => next.ok(),
         };
         match next {
@@ -283,10 +287,11 @@ fn begin<'e>(engine: &'e Embedded, health: &Health) -> Result<Writing<'e>, Store
     begun.inspect_err(|error| health.failed(error))
 }
 
-/// Looks at each change in turn, writes them all in one transaction, syncs once, answers them all.
+/// Decides each change, writes them all in one transaction, syncs once, answers them all.
 fn write(engine: &Embedded, health: &Health, mut batch: Vec<Box<dyn PendingChange>>) {
     let written = catch_unwind(AssertUnwindSafe(|| write_all(engine, health, &mut batch)));
-    // Decisions are caught one by one; a panic that comes out here is the engine's, and nothing was committed.
+    // Panics of decisions are caught one by one; a panic that arrives here is the engine's, and
+    // nothing was committed.
     let outcome = written.unwrap_or(Err(StoreError::ChangePanicked));
     let outcome = outcome.map_err(|error| engine.diagnose(error));
     if let Err(error) = &outcome {
@@ -309,13 +314,14 @@ fn write_all(
     let mut has_writes = false;
     for change in batch {
         let writes = change.decide(&writing.snapshot());
-        // Before the first write: a change that cannot be applied leaves nothing in the transaction.
+        // Before the first write: a change that cannot be applied leaves nothing in the
+        // transaction.
         if let Err(error) = writing.check_names(&writes) {
             change.fail(error);
             continue;
         }
         has_writes |= !writes.is_empty();
-        // When one cannot be written for another reason none is, and every caller hears why.
+        // If a write fails for another reason, none is committed, and every caller gets the error.
         for write in &writes {
             writing.apply(write)?;
         }
@@ -328,8 +334,8 @@ fn write_all(
     committed
 }
 
-/// Begins a transaction and ends it. When the last commit failed only another commit shows that the store can be
-/// written again: the format is written as it is.
+/// Begins a transaction and ends it. After a failed commit only another commit shows that the store
+/// can be written again: it writes the format again.
 fn probe(engine: &Embedded, health: &Health) -> Result<(), StoreError> {
     engine.clear_stale_readers();
     let mut writing = begin(engine, health)?;

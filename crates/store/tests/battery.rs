@@ -1,4 +1,5 @@
-//! What every engine must do, written once. A second engine has only to be added to the list at the end.
+//! The behaviour that every engine must show, written once. A second engine is added to the list at
+//! the end.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -8,26 +9,26 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
-use handfast_store::{FORMAT, Place, Snapshot, Store, StoreError, Table, Write};
+use handfast_store::{FORMAT, Snapshot, Store, StoreError, Table, TableKey, Write};
 use proptest::prelude::*;
 
 type Outcome<T = ()> = Result<T, StoreError>;
 
 fn put(store: &Store, name: &[u8], bytes: &[u8]) -> Outcome {
-    let write = Write::put(Place::record(name), bytes);
+    let write = Write::put(TableKey::record(name), bytes);
     store.change(move |_| Ok((vec![write], ())))
 }
 
 fn get(store: &Store, name: &[u8]) -> Option<Vec<u8>> {
     store
-        .read(|now| now.get(&Place::record(name), <[u8]>::to_vec))
+        .read(|now| now.get(&TableKey::record(name), <[u8]>::to_vec))
         .unwrap()
 }
 
-fn names(store: &Store, from: &Place<'_>) -> Vec<Vec<u8>> {
+fn names(store: &Store, from: &TableKey<'_>) -> Vec<Vec<u8>> {
     let mut names = Vec::new();
-    let visit = &mut |place: &Place<'_>, _: &[u8]| {
-        names.push(place.name().to_vec());
+    let visit = &mut |table_key: &TableKey<'_>, _: &[u8]| {
+        names.push(table_key.name().to_vec());
         ControlFlow::Continue(())
     };
     store.read(|now| now.scan(from, visit)).unwrap();
@@ -35,7 +36,7 @@ fn names(store: &Store, from: &Place<'_>) -> Vec<Vec<u8>> {
 }
 
 fn exists(now: &Snapshot<'_>, name: &[u8]) -> Outcome<bool> {
-    Ok(now.get(&Place::record(name), |_| ())?.is_some())
+    Ok(now.get(&TableKey::record(name), |_| ())?.is_some())
 }
 
 mod behaviour {
@@ -47,12 +48,14 @@ mod behaviour {
         assert_eq!(get(store, b"hdl:1/A").unwrap(), b"two");
         assert_eq!(get(store, b"hdl:1/B"), None);
         store
-            .change(|_| Ok::<_, StoreError>((vec![Write::Delete(Place::record(b"hdl:1/A"))], ())))
+            .change(|_| {
+                Ok::<_, StoreError>((vec![Write::Delete(TableKey::record(b"hdl:1/A"))], ()))
+            })
             .unwrap();
         assert_eq!(get(store, b"hdl:1/A"), None);
     }
 
-    pub(super) fn names_of_any_length_are_kept_apart(store: &Store) {
+    pub(super) fn names_of_any_length_stay_distinct(store: &Store) {
         let long: Vec<Vec<u8>> = [479, 480, 481, 600, 2_052]
             .map(|length| vec![b'x'; length])
             .to_vec();
@@ -62,26 +65,28 @@ mod behaviour {
         for (number, name) in (0..).zip(&long) {
             assert_eq!(get(store, name).unwrap(), [number], "{}", name.len());
         }
-        let mut listed = names(store, &Place::record(b"x"));
+        let mut listed = names(store, &TableKey::record(b"x"));
         listed.sort_by_key(Vec::len);
         assert_eq!(listed, long);
     }
 
     pub(super) fn tables_are_in_order(store: &Store) {
-        let writes = [3, 1, 2].map(|number| Write::put(Place::event(number), b""));
+        let writes = [3, 1, 2].map(|number| Write::put(TableKey::event(number), b""));
         store
             .change(move |_| Ok::<_, StoreError>((writes.to_vec(), ())))
             .unwrap();
         let mut numbers = Vec::new();
-        let visit = &mut |place: &Place<'_>, _: &[u8]| {
-            numbers.push(place.number().unwrap());
+        let visit = &mut |table_key: &TableKey<'_>, _: &[u8]| {
+            numbers.push(table_key.number().unwrap());
             if numbers.len() == 2 {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
         };
-        store.read(|now| now.scan(&Place::event(2), visit)).unwrap();
+        store
+            .read(|now| now.scan(&TableKey::event(2), visit))
+            .unwrap();
         assert_eq!(numbers, [2, 3]);
         assert_eq!(
             store.read(|now| now.last_number(Table::Events)).unwrap(),
@@ -96,16 +101,16 @@ mod behaviour {
 
     pub(super) fn versions_of_one_name_are_not_those_of_another(store: &Store) {
         let writes = [
-            Write::put(Place::version(b"a", 1), b"a1"),
-            Write::put(Place::version(b"a", 2), b"a2"),
-            Write::put(Place::version(b"ab", 1), b"ab1"),
+            Write::put(TableKey::version(b"a", 1), b"a1"),
+            Write::put(TableKey::version(b"a", 2), b"a2"),
+            Write::put(TableKey::version(b"ab", 1), b"ab1"),
         ];
         store
             .change(move |_| Ok::<_, StoreError>((writes.to_vec(), ())))
             .unwrap();
         let version = |name: &'static [u8], number| {
             store
-                .read(|now| now.get(&Place::version(name, number), <[u8]>::to_vec))
+                .read(|now| now.get(&TableKey::version(name, number), <[u8]>::to_vec))
                 .unwrap()
         };
         assert_eq!(version(b"a", 2).unwrap(), b"a2");
@@ -113,8 +118,8 @@ mod behaviour {
         assert_eq!(version(b"ab", 2), None);
     }
 
-    pub(super) fn a_value_is_held_by_many_names(store: &Store) {
-        let hold = |key: &[u8]| Write::Hold {
+    pub(super) fn many_names_have_a_value(store: &Store) {
+        let hold = |key: &[u8]| Write::IndexInsert {
             value: b"URL\0https://x".to_vec(),
             key: key.to_vec(),
         };
@@ -122,26 +127,26 @@ mod behaviour {
         store
             .change(move |_| Ok::<_, StoreError>((writes, ())))
             .unwrap();
-        let holders = || {
+        let names_with_value = || {
             let mut keys = Vec::new();
             let visit = &mut |key: &[u8]| {
                 keys.push(key.to_vec());
                 ControlFlow::Continue(())
             };
             store
-                .read(|now| now.holders(b"URL\0https://x", visit))
+                .read(|now| now.names_with_value(b"URL\0https://x", visit))
                 .unwrap();
             keys
         };
-        assert_eq!(holders(), [b"a", b"b"]);
-        let release = Write::Release {
+        assert_eq!(names_with_value(), [b"a", b"b"]);
+        let release = Write::IndexRemove {
             value: b"URL\0https://x".to_vec(),
             key: b"a".to_vec(),
         };
         store
             .change(move |_| Ok::<_, StoreError>((vec![release], ())))
             .unwrap();
-        assert_eq!(holders(), [b"b"]);
+        assert_eq!(names_with_value(), [b"b"]);
     }
 
     pub(super) fn a_refused_change_leaves_no_trace_and_spoils_no_other(store: &Store) {
@@ -165,7 +170,7 @@ mod behaviour {
                 put(store, b"old", b"2").unwrap();
                 put(store, b"new", b"").unwrap();
                 assert_eq!(
-                    now.get(&Place::record(b"old"), <[u8]>::to_vec)?.unwrap(),
+                    now.get(&TableKey::record(b"old"), <[u8]>::to_vec)?.unwrap(),
                     b"1"
                 );
                 assert!(!exists(now, b"new")?);
@@ -175,7 +180,7 @@ mod behaviour {
         assert_eq!(get(store, b"old").unwrap(), b"2");
     }
 
-    /// Many writers want the same names: each name is given once, and whoever hears "yes" has it.
+    /// Many writers want the same names: each name is assigned once, to the writer that gets "yes".
     pub(super) fn a_name_is_never_given_twice(store: &Arc<Store>) {
         let writers: Vec<_> = (0_u8..8)
             .map(|writer| {
@@ -190,7 +195,7 @@ mod behaviour {
                                 if exists(now, &name)? {
                                     return Ok::<_, StoreError>((vec![], false));
                                 }
-                                Ok((vec![Write::put(Place::record(&name), &[writer])], true))
+                                Ok((vec![Write::put(TableKey::record(&name), &[writer])], true))
                             }
                         });
                         if taken.unwrap() {
@@ -261,25 +266,26 @@ mod behaviour {
         prop::collection::vec(operation, 0..40)
     }
 
-    /// Whatever is done, the store holds what a map would hold, in the same order for short names.
+    /// After any operations the store has the same entries as a map, in the same order for short
+    /// names.
     pub(super) fn the_store_is_a_map(store: &Store, operations: &[Operation]) {
         let mut model = BTreeMap::new();
         for operation in operations {
             let write = match operation {
                 Operation::Put(name, byte) => {
                     model.insert(name.clone(), vec![*byte]);
-                    Write::put(Place::record(name), &[*byte])
+                    Write::put(TableKey::record(name), &[*byte])
                 }
                 Operation::Delete(name) => {
                     model.remove(name);
-                    Write::Delete(Place::record(name).into_owned())
+                    Write::Delete(TableKey::record(name).into_owned())
                 }
             };
             store
                 .change(move |_| Ok::<_, StoreError>((vec![write], ())))
                 .unwrap();
         }
-        let mut listed = names(store, &Place::record(b""));
+        let mut listed = names(store, &TableKey::record(b""));
         listed.sort();
         assert_eq!(listed, model.keys().cloned().collect::<Vec<_>>());
         for (name, bytes) in &model {
@@ -288,7 +294,8 @@ mod behaviour {
     }
 }
 
-/// Stamps the battery for an engine: how to make a store in a folder, and how to open it again.
+/// Instantiates the battery for an engine: how to create a store in a folder, and how to open it
+/// again.
 macro_rules! store_battery {
     ($engine:ident, $create:expr, $open:expr) => {
         mod $engine {
@@ -304,10 +311,10 @@ macro_rules! store_battery {
                 };
             }
             check!(what_is_put_is_there);
-            check!(names_of_any_length_are_kept_apart);
+            check!(names_of_any_length_stay_distinct);
             check!(tables_are_in_order);
             check!(versions_of_one_name_are_not_those_of_another);
-            check!(a_value_is_held_by_many_names);
+            check!(many_names_have_a_value);
             check!(a_refused_change_leaves_no_trace_and_spoils_no_other);
             check!(a_snapshot_does_not_change);
 
@@ -351,7 +358,7 @@ macro_rules! store_battery {
 
 store_battery!(embedded, Store::create, Store::open);
 
-/// What only a folder on this machine can do.
+/// Tests that need a folder on this machine.
 mod folder {
     use std::os::unix::fs::PermissionsExt;
 
@@ -379,7 +386,7 @@ mod folder {
     fn a_folder_that_was_not_finished_can_be_made_again() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
-        let format = Write::Delete(Place::named(Table::Meta, b"format"));
+        let format = Write::Delete(TableKey::named(Table::Meta, b"format"));
         store
             .change(move |_| Ok::<_, StoreError>((vec![format], ())))
             .unwrap();
@@ -392,7 +399,7 @@ mod folder {
         assert!(Store::open(folder.path()).is_ok());
     }
 
-    /// The short form of a long name is itself a name that could be asked for.
+    /// The shortened form of a long name is itself a possible name.
     #[test]
     fn a_name_made_to_look_like_a_shortened_one_overwrites_nothing() {
         use sha2::{Digest, Sha256};
@@ -403,7 +410,7 @@ mod folder {
         let impostor = [&long[..448], &Sha256::digest(&long)[..]].concat();
         assert!(get(&store, &impostor).is_none());
         let is_of_other =
-            |name: &[u8]| store.read(|now| now.is_of_other_name(&Place::record(name)));
+            |name: &[u8]| store.read(|now| now.is_of_other_name(&TableKey::record(name)));
         for (name, expected) in [(&impostor, true), (&long, false), (&vec![b'z'; 480], false)] {
             assert_eq!(is_of_other(name).unwrap(), expected);
         }
@@ -433,7 +440,7 @@ mod folder {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
         let other = (FORMAT + 1).to_be_bytes();
-        let write = Write::put(Place::named(Table::Meta, b"format"), &other);
+        let write = Write::put(TableKey::named(Table::Meta, b"format"), &other);
         store
             .change(move |_| Ok::<_, StoreError>((vec![write], ())))
             .unwrap();

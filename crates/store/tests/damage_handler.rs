@@ -1,4 +1,4 @@
-//! Faults: in the map of a store they are damage, elsewhere they are what they were.
+//! Faults: in the map of a store they are damage, anywhere else they keep their meaning.
 
 #![expect(
     clippy::unwrap_used,
@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 
-use handfast_store::{Place, Store, StoreError, Write};
+use handfast_store::{Store, StoreError, TableKey, Write};
 
 /// Runs one of the tests below, which are ignored, in a process of its own.
 fn run(test: &str) -> Output {
@@ -26,7 +26,7 @@ fn told(output: &Output) -> String {
 fn store(folder: &tempfile::TempDir) -> Store {
     let store = Store::create(folder.path()).unwrap();
     let writes =
-        (0..200_u32).map(|number| Write::put(Place::record(&number.to_be_bytes()), &[7; 2_000]));
+        (0..200_u32).map(|number| Write::put(TableKey::record(&number.to_be_bytes()), &[7; 2_000]));
     let writes = writes.collect::<Vec<_>>();
     store
         .change(move |_| Ok::<_, StoreError>((writes, ())))
@@ -34,7 +34,7 @@ fn store(folder: &tempfile::TempDir) -> Store {
     store
 }
 
-/// Guards against a process that ends by SIGBUS when the file of its store becomes shorter.
+/// Guards against a process that ends by SIGBUS when the file of its store is truncated.
 #[test]
 fn a_page_that_is_missing_ends_the_process_with_status_3() {
     let output = run("reads_a_page_that_is_missing");
@@ -53,10 +53,11 @@ fn reads_a_page_that_is_missing() {
     drop(store.check());
 }
 
-/// Guards against a handler that takes a stack overflow for damage: the standard library reports those.
+/// Guards against a handler that takes a stack overflow for damage: the standard library reports
+/// those.
 #[test]
 fn a_stack_that_overflows_is_reported_as_one() {
-    for test in ["overflows_inside_of_a_read", "overflows_elsewhere"] {
+    for test in ["overflows_inside_of_a_read", "overflows_the_stack"] {
         let output = run(test);
         let told = told(&output);
         assert_eq!(output.status.signal(), Some(6), "{test}: {told}");
@@ -84,7 +85,7 @@ fn overflows_inside_of_a_read() {
 
 #[test]
 #[ignore = "ends its process"]
-fn overflows_elsewhere() {
+fn overflows_the_stack() {
     let folder = tempfile::tempdir().unwrap();
     let _store = store(&folder);
     black_box(overflow(0));

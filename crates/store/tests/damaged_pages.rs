@@ -1,4 +1,4 @@
-//! Scans of a store with damaged pages: they see all entries, or say that the store is damaged.
+//! Scans of a store with damaged pages: they see all entries, or report that the store is damaged.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -7,16 +7,16 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 
-use handfast_store::{Place, Snapshot, Store, StoreError, Table, Write};
+use handfast_store::{Snapshot, Store, StoreError, Table, TableKey, Write};
 
 const NAMES: u32 = 600;
 const PAGE: usize = 4_096;
-/// Where the header of a page says how many entries it has.
+/// The position of the number of entries in the header of a page.
 const LOWER: usize = 12;
 /// Set in the environment of a process that reads a damaged folder.
 const FOLDER: &str = "HANDFAST_TEST_DAMAGED_FOLDER";
 const IS_PARTIAL: &str = "HANDFAST_TEST_PARTIAL_SCANS";
-/// How a process ends that has seen fewer entries, or others, and no error.
+/// The status of a process that has seen fewer entries, or others, and no error.
 const SILENT: i32 = 9;
 
 fn name(number: u32) -> String {
@@ -33,7 +33,7 @@ fn put(store: &Store, writes: Vec<Write>) {
     change.unwrap();
 }
 
-/// Names of three beginnings, events, and an index with values that one name and many names hold.
+/// Names of three beginnings, events, and an index with values that one name and many names have.
 fn fill(folder: &Path) {
     let store = Store::create(folder).unwrap();
     for number in 0..NAMES {
@@ -42,9 +42,9 @@ fn fill(folder: &Path) {
         put(
             &store,
             vec![
-                Write::put(Place::record(name.as_bytes()), &[7; 60]),
-                Write::put(Place::event(number.into()), &[8; 60]),
-                Write::Hold {
+                Write::put(TableKey::record(name.as_bytes()), &[7; 60]),
+                Write::put(TableKey::event(number.into()), &[8; 60]),
+                Write::IndexInsert {
                     value: value.into(),
                     key: name.clone().into_bytes(),
                 },
@@ -53,7 +53,7 @@ fn fill(folder: &Path) {
     }
 }
 
-fn scanned(now: &Snapshot<'_>, from: &Place<'_>, start: &[u8]) -> Result<u32, StoreError> {
+fn scanned(now: &Snapshot<'_>, from: &TableKey<'_>, start: &[u8]) -> Result<u32, StoreError> {
     let mut count = 0;
     now.scan(from, &mut |place, _| {
         if !place.name().starts_with(start) {
@@ -68,13 +68,13 @@ fn scanned(now: &Snapshot<'_>, from: &Place<'_>, start: &[u8]) -> Result<u32, St
 /// How many entries scans of whole tables see.
 fn whole(now: &Snapshot<'_>) -> Result<Vec<u32>, StoreError> {
     let mut held = 0;
-    now.held(b"", &mut |_, _, _| {
+    now.scan_index(b"", &mut |_, _, _| {
         held += 1;
         ControlFlow::Continue(())
     })?;
     Ok(vec![
-        scanned(now, &Place::record(b""), b"")?,
-        scanned(now, &Place::event(0), b"")?,
+        scanned(now, &TableKey::record(b""), b"")?,
+        scanned(now, &TableKey::event(0), b"")?,
         held,
     ])
 }
@@ -85,13 +85,13 @@ fn parts(now: &Snapshot<'_>) -> Result<Vec<u32>, StoreError> {
     for start in ["a/", "b/", "c/", "c/03"] {
         seen.push(scanned(
             now,
-            &Place::record(start.as_bytes()),
+            &TableKey::record(start.as_bytes()),
             start.as_bytes(),
         )?);
     }
-    seen.push(scanned(now, &Place::event(300), b"")?);
+    seen.push(scanned(now, &TableKey::event(300), b"")?);
     let mut held = 0;
-    now.held(b"b/", &mut |_, _, _| {
+    now.scan_index(b"b/", &mut |_, _, _| {
         held += 1;
         ControlFlow::Continue(())
     })?;
@@ -105,17 +105,17 @@ fn reads_a_damaged_store() {
     let folder = std::env::var_os(FOLDER).unwrap();
     let sees = |sound: Vec<u32>, found: Result<Vec<u32>, StoreError>| match found {
         Ok(found) if found != sound => std::process::exit(SILENT),
-        // Said by an error.
+        // Reported by an error.
         Ok(_) | Err(_) => {}
     };
-    let Ok(store) = Store::open_beside(Path::new(&folder)) else {
+    let Ok(store) = Store::open_read_only(Path::new(&folder)) else {
         return;
     };
     let whole_found = store.read(whole);
     sees(vec![600, 600, 600], whole_found);
     let copy = Path::new(&folder).join("copy");
     if store.backup(&copy).is_ok() {
-        // A copy that was made holds everything.
+        // A finished copy has everything.
         let restored = Path::new(&folder).join("restored");
         let restored = Store::restore(&copy, &restored);
         assert_eq!(restored.unwrap().read(whole).unwrap(), [600, 600, 600]);
@@ -125,7 +125,7 @@ fn reads_a_damaged_store() {
     }
 }
 
-/// Reads a store whose file holds these bytes, in a process of its own.
+/// Reads a store whose file has these bytes, in a process of its own.
 fn read_in_child(bytes: &[u8], is_partial: bool, what: &str) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("data.mdb"), bytes).unwrap();
@@ -148,8 +148,8 @@ fn read_in_child(bytes: &[u8], is_partial: bool, what: &str) {
     assert!(is_told, "{what}: {:?}: {told}", output.status);
 }
 
-/// Guards against scans that end early on a damaged page without an error: an export with fewer names, and a backup that is
-/// none.
+/// Guards against scans that end early on a damaged page without an error: an export with fewer
+/// names, and an incomplete backup.
 #[test]
 fn scans_of_damaged_pages_are_errors() {
     let sound = tempfile::tempdir().unwrap();
@@ -176,7 +176,7 @@ fn scans_of_damaged_pages_are_errors() {
     }
 }
 
-/// Guards against a store that meets damage and calls itself sound afterwards.
+/// Guards against a store that meets damage and reports itself as sound afterwards.
 #[test]
 fn a_store_that_met_damage_remembers_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -194,7 +194,7 @@ fn a_store_that_met_damage_remembers_it() {
     assert!(store.is_damaged());
     assert!(matches!(probe(), Err(StoreError::Damaged)));
     // A change that reaches the disk makes nothing sound.
-    put(&store, vec![Write::put(Place::record(b"d"), b"")]);
+    put(&store, vec![Write::put(TableKey::record(b"d"), b"")]);
     assert!(matches!(probe(), Err(StoreError::Damaged)));
     assert_eq!(store.check().unwrap().len(), Table::ALL.len());
 }

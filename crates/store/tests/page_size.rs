@@ -1,4 +1,4 @@
-//! The size of pages is the file's own, not the machine's.
+//! The page size is that of the file, not of the machine.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,14 +9,14 @@
 use std::fs;
 use std::path::Path;
 
-use handfast_store::{Place, Store, StoreError, Write};
+use handfast_store::{Store, StoreError, TableKey, Write};
 
 /// Larger than the pages of the machines that tests run on.
 const PAGE: usize = 16_384;
 
-// Where LMDB keeps things in a meta page: a header of 16 octets, then magic, version, address and size of the map,
-// the trees of free pages and of tables (48 octets each: page size or padding, flags, depth, three counts of pages,
-// entries, root), the last page and the number of the transaction.
+// The layout of a meta page of LMDB: a header of 16 octets, then magic, version, address and size
+// of the map, the trees of free pages and of tables (48 octets each: page size or padding, flags,
+// depth, three counts of pages, entries, root), the last page and the number of the transaction.
 const MAP_SIZE: usize = 32;
 const TREES: [usize; 2] = [40, 88];
 const TREE_LENGTH: usize = 48;
@@ -24,7 +24,8 @@ const LAST_PAGE: usize = 136;
 const TRANSACTION: usize = 144;
 const META_LENGTH: usize = 152;
 
-/// Makes the file of an empty store with pages of another size, out of a meta page that LMDB has written.
+/// Makes the file of an empty store with pages of another size, out of a meta page that LMDB has
+/// written.
 fn make_with_other_pages(folder: &Path) {
     let other = tempfile::tempdir().unwrap();
     drop(Store::create(other.path()).unwrap());
@@ -50,8 +51,8 @@ fn make_with_other_pages(folder: &Path) {
     fs::write(folder.join("data.mdb"), file).unwrap();
 }
 
-/// Guards against a folder from a machine with other pages that is called damaged when it is whole, or, here, whole
-/// when it is cut short: the size of pages was the machine's.
+/// Guards against an intact folder from a machine with another page size that is called damaged, or
+/// here, a truncated one that is called intact: the page size was the machine's.
 #[test]
 fn a_file_with_other_pages_is_measured_by_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -60,7 +61,7 @@ fn a_file_with_other_pages_is_measured_by_them() {
     let names: Vec<_> = (0..4_000_u32).map(u32::to_be_bytes).collect();
     let writes = names
         .iter()
-        .map(|name| Write::put(Place::record(name), &[7; 1_000]))
+        .map(|name| Write::put(TableKey::record(name), &[7; 1_000]))
         .collect::<Vec<_>>();
     store
         .change(move |_| Ok::<_, StoreError>((writes, ())))

@@ -4,16 +4,16 @@
 
 use std::sync::mpsc::{Receiver, channel};
 
-use handfast_store::{Place, Snapshot, Store, StoreError, Table, Write};
+use handfast_store::{Snapshot, Store, StoreError, Table, TableKey, Write};
 
 type Outcome = Result<(), StoreError>;
 
 fn put(name: &str) -> Write {
-    Write::put(Place::record(name.as_bytes()), b"value")
+    Write::put(TableKey::record(name.as_bytes()), b"value")
 }
 
 fn holds(store: &Store, name: &str) -> bool {
-    let found = store.read(|now| now.get(&Place::record(name.as_bytes()), |_| ()));
+    let found = store.read(|now| now.get(&TableKey::record(name.as_bytes()), |_| ()));
     found.unwrap().is_some()
 }
 
@@ -26,8 +26,8 @@ fn submit(
     wait
 }
 
-/// Guards against a panic in one change that ends the writer thread: every later change was "closed", and the
-/// others of its batch were lost.
+/// Guards against a panic in one change that ends the writer thread: every later change was
+/// "closed", and the others of its batch were lost.
 #[test]
 fn a_change_that_panics_fails_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -41,7 +41,7 @@ fn a_change_that_panics_fails_alone() {
     let before = submit(&store, |_| Ok((vec![put("before")], ())));
     let panics = submit(&store, |_| panic!("an invariant that does not hold"));
     let after = submit(&store, |now| {
-        assert!(now.get(&Place::record(b"before"), |_| ())?.is_some());
+        assert!(now.get(&TableKey::record(b"before"), |_| ())?.is_some());
         Ok((vec![put("after")], ()))
     });
     go.send(()).unwrap();
@@ -64,7 +64,8 @@ fn a_change_that_panics_fails_alone() {
     assert_eq!(store.last_failure(), None);
 }
 
-/// Guards against a load that panics: the writer thread ended, or what the load had written so far was committed.
+/// Guards against a load that panics: the writer thread ended, or the writes of the load so far
+/// were committed.
 #[test]
 fn a_load_that_panics_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -72,7 +73,7 @@ fn a_load_that_panics_leaves_nothing() {
     let (done, wait) = channel();
     store.load::<(), StoreError>(
         |loading| {
-            loading.put(&Place::record(b"half"), b"value")?;
+            loading.put(&TableKey::record(b"half"), b"value")?;
             panic!("half of it is written")
         },
         move |outcome| done.send(outcome).unwrap(),
@@ -86,7 +87,8 @@ fn a_load_that_panics_leaves_nothing() {
     assert_eq!(names, 1);
 }
 
-/// Guards against an answer function that panics: the writer thread ended, and nobody else was answered.
+/// Guards against an answer function that panics: the writer thread ended, and no other caller was
+/// answered.
 #[test]
 fn a_caller_that_panics_when_it_is_answered_harms_no_other() {
     let folder = tempfile::tempdir().unwrap();
@@ -100,14 +102,14 @@ fn a_caller_that_panics_when_it_is_answered_harms_no_other() {
     assert!(holds(&store, "one") && holds(&store, "two"));
 }
 
-/// Guards against a full store that looks healthy: the failure is remembered until a commit succeeds, and a probe
-/// makes that commit.
+/// Guards against a full store that looks healthy: the failure is recorded until a commit succeeds,
+/// and a probe makes that commit.
 #[test]
 fn a_failed_write_is_remembered_until_one_succeeds() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create_with(folder.path(), Some(1 << 20)).unwrap();
     let large = vec![7; 2 << 20];
-    let write = Write::put(Place::record(b"large"), &large);
+    let write = Write::put(TableKey::record(b"large"), &large);
     let refused = store.change(move |_| Ok::<_, StoreError>((vec![write], ())));
     assert!(matches!(refused, Err(StoreError::Full)));
     assert!(store.last_failure().is_some());

@@ -1,4 +1,4 @@
-//! The data of an `HS_ADMIN` value: who administers a handle.
+//! The data of an `HS_ADMIN` value: an administrator of a handle.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ use crate::reference::Reference;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admin<'a> {
-    /// What they may do.
+    /// The permissions.
     pub permissions: AdminPermissions,
     /// The key, or the group, that they are.
     pub administrator: Reference<'a>,
@@ -46,7 +46,7 @@ impl<'a> Codec<'a> for Admin<'a> {
     }
 }
 
-/// What an administrator may do, as a set of bits.
+/// The permissions of an administrator, as a set of bits.
 ///
 /// ```
 /// use handfast_wire::AdminPermissions as P;

@@ -1,4 +1,5 @@
-//! Reading and writing the primitive encodings (`handle-protocol.md` §0). All integers are big-endian.
+//! Reading and writing the primitive encodings (`handle-protocol.md` §0). All integers are
+//! big-endian.
 
 use std::fmt;
 
@@ -70,7 +71,7 @@ impl<'a> Reader<'a> {
         self.length - self.rest.len()
     }
 
-    /// What has not been read yet.
+    /// The unread bytes.
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
@@ -151,15 +152,15 @@ impl<'a> Reader<'a> {
     }
 
     /// A length or count of four bytes that is at most `most`, not read past.
-    pub(crate) fn at_most(&self, most: u32) -> Result<(), DecodeError> {
+    pub(crate) fn check_limit(&self, limit: u32) -> Result<(), DecodeError> {
         let claimed = self.clone().u32()?;
-        if claimed <= most {
+        if claimed <= limit {
             Ok(())
         } else {
             Err(DecodeError::Limit {
                 at: self.offset(),
                 claimed,
-                most,
+                limit,
             })
         }
     }
@@ -183,7 +184,7 @@ impl<'a> Reader<'a> {
 
 /// Appends a length of four bytes and the bytes.
 ///
-/// What is encoded has been decoded, or checked against the limits of a record, before: it is far
+/// Encoded data has been decoded, or checked against the limits of a record, before: it is far
 /// shorter than four bytes can count.
 pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_length(out, bytes.len());
@@ -221,26 +222,26 @@ pub enum DecodeError {
     Code {
         /// Where it stands.
         at: usize,
-        /// What it says.
+        /// The claimed length.
         found: u32,
     },
-    /// What follows the envelope is encrypted.
+    /// The data after the envelope is encrypted.
     Encrypted,
     /// A length or count that is larger than what follows.
     Length {
         /// Where it stands.
         at: usize,
-        /// What it says.
+        /// The claimed length.
         claimed: u32,
     },
     /// A length or count beyond what the protocol allows.
     Limit {
         /// Where it stands.
         at: usize,
-        /// What it says.
+        /// The claimed length.
         claimed: u32,
         /// The most it may say.
-        most: u32,
+        limit: u32,
     },
     /// Text that is not UTF-8.
     NotUtf8 {
@@ -277,10 +278,10 @@ impl fmt::Display for DecodeError {
                     "the length at byte {at} says {claimed}, which is more than follows"
                 )
             }
-            Self::Limit { at, claimed, most } => {
+            Self::Limit { at, claimed, limit } => {
                 write!(
                     f,
-                    "the length at byte {at} says {claimed}; it may say {most} at most"
+                    "the length at byte {at} says {claimed}; it may say {limit} at most"
                 )
             }
             Self::NotUtf8 { at } => write!(f, "the text at byte {at} is not UTF-8"),

@@ -1,8 +1,8 @@
-//! The credential section: the end of a message, which says who made it.
+//! The credential section: the end of a message, which authenticates it.
 //!
-//! A message is header, body and credential. The credential holds a signature or a MAC over header and
-//! body, and from version 2.7 on over fields of the envelope too: [`Framing::covered`] gives the bytes.
-//! How they are signed and verified is the business of the `crypto` feature.
+//! A message is header, body and credential. The credential has a signature or a MAC over header
+//! and body, and from version 2.7 on over fields of the envelope, too: [`Framing::covered`] returns
+//! the bytes. The `crypto` feature signs and verifies them.
 //!
 //! ```
 //! use handfast_wire::{Codec, Credential, Reader};
@@ -54,7 +54,7 @@ impl<'a> Credential<'a> {
     pub const SIGNED: &'static str = "HS_SIGNED";
     /// The type of a MAC with a session key.
     pub const MAC: &'static str = "HS_MAC";
-    /// What signatures were called before; verified alike.
+    /// The earlier name of signatures; they are verified in the same way.
     pub const OLD_SIGNED: &'static str = "HS_DSAPUBKEY";
 
     /// A credential as deployed software writes it. The counter is 0 outside of sessions.
@@ -111,7 +111,7 @@ impl<'a> Credential<'a> {
     }
 }
 
-/// What stands behind the length of the section.
+/// The data after the length of the section.
 impl<'a> Codec<'a> for Credential<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[self.version, self.reserved]);
@@ -177,8 +177,8 @@ impl Framing {
         }
     }
 
-    /// What a signature covers, and an HMAC: `message` is header and body, before encryption
-    /// (`handle-protocol.md` §4.4).
+    /// The bytes that a signature or an HMAC covers: `message` is header and body, before
+    /// encryption (`handle-protocol.md` §4.4).
     #[must_use]
     pub fn covered(&self, counter: u32, message: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(message.len().saturating_add(16));

@@ -5,7 +5,8 @@
 //! ```
 //! use handfast_wire::Dct;
 //!
-//! let config = Dct::parse(r#"{ "hdl_tcp_config" = { "bind_port" = "2641" "log_accesses" = "yes" } }"#)?;
+//! let text = r#"{ "hdl_tcp_config" = { "bind_port" = "2641" "log_accesses" = "yes" } }"#;
+//! let config = Dct::parse(text)?;
 //! let tcp = config.get("hdl_tcp_config").unwrap();
 //! assert_eq!(tcp.get("bind_port").and_then(Dct::text), Some("2641"));
 //! assert_eq!(tcp.get("log_accesses").and_then(Dct::flag), Some(true));
@@ -16,7 +17,7 @@ use std::fmt;
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// What a `.dct` text says.
+/// The content of a `.dct` text.
 ///
 /// ```
 /// use handfast_wire::Dct;
@@ -63,7 +64,7 @@ impl Dct {
         found.map(|(_, value)| value)
     }
 
-    /// The items of a list; none, if it is none.
+    /// The items of a list; empty if it is not a list.
     #[must_use]
     pub fn items(&self) -> &[Self] {
         match self {

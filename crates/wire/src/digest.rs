@@ -1,11 +1,11 @@
-//! Request digests: what a reply shows of the request it answers.
+//! Request digests: they show which request a reply answers.
 
 use crate::codec::{DecodeError, Reader, put_bytes};
 use crate::version::Version;
 
-/// The digest of a request, at the start of a reply (`handle-protocol.md` §3.1): of "header + body of
-/// the request exactly as received", which [`Message::signed_part`](crate::Message::signed_part) gives.
-/// With the feature `crypto`, `RequestDigest::of` makes it.
+/// The digest of a request, at the start of a reply (`handle-protocol.md` §3.1): of "header + body
+/// of the request exactly as received", which [`Message::signed_part`](crate::Message::signed_part)
+/// gives. With the feature `crypto`, `RequestDigest::of` makes it.
 ///
 /// ```
 /// use handfast_wire::{DigestAlgorithm, RequestDigest, Version};

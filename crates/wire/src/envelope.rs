@@ -3,7 +3,7 @@
 use crate::codec::{Codec, DecodeError, Reader, put_u32};
 use crate::version::Version;
 
-/// What stands in front of a message (`handle-protocol.md` §1.1).
+/// The envelope before a message (`handle-protocol.md` §1.1).
 ///
 /// ```text
 /// major u8 · minor u8 · flags and suggested major u8 · suggested minor u8 · session id u32 ·
@@ -22,12 +22,12 @@ use crate::version::Version;
 pub struct Envelope {
     /// The version of this message: its layouts and its cryptography follow it.
     pub version: Version,
-    /// The version that the sender would rather speak, as it stands on the wire, where 0 is none:
-    /// see [`suggestion`](Self::suggestion). The major number has five bits.
+    /// The version that the sender prefers, as on the wire, where 0 is none: see
+    /// [`suggestion`](Self::suggestion). The major number has five bits.
     pub suggested: Version,
     /// CP, TC and EC.
     pub flags: EnvelopeFlags,
-    /// A session or a challenge that is waited for; 0 is none.
+    /// A session or a pending challenge; 0 if there is none.
     pub session_id: u32,
     /// Chosen by who asks, echoed by who answers.
     pub request_id: u32,
@@ -37,7 +37,7 @@ pub struct Envelope {
     pub length: u32,
 }
 
-/// What an envelope says about what follows it.
+/// The flags of an envelope.
 ///
 /// ```
 /// use handfast_wire::{Codec, Envelope, EnvelopeFlags, Version};
@@ -75,8 +75,8 @@ impl Envelope {
         }
     }
 
-    /// The request id in bytes that begin with an envelope, even one that is refused: so that the
-    /// refusal can echo it.
+    /// The request id in bytes that begin with an envelope, even a malformed one, so that the error
+    /// can echo it.
     ///
     /// ```
     /// use handfast_wire::{Codec, Envelope, Version};
@@ -138,7 +138,7 @@ impl Codec<'_> for Envelope {
             request_id: reader.u32()?,
             sequence: reader.u32()?,
             length: {
-                reader.at_most(Self::MAX_MESSAGE)?;
+                reader.check_limit(Self::MAX_MESSAGE)?;
                 reader.u32()?
             },
         })
@@ -158,17 +158,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_message_is_allowed_and_one_byte_more_is_not() {
+    fn the_largest_message_is_allowed_and_one_byte_more_is_not() {
         let envelope = |length| Envelope {
             length,
             ..Envelope::new(Version::CURRENT)
         };
-        let longest = envelope(Envelope::MAX_MESSAGE);
-        assert_eq!(Envelope::from_bytes(&longest.to_bytes()), Ok(longest));
+        let largest = envelope(Envelope::MAX_MESSAGE);
+        assert_eq!(Envelope::from_bytes(&largest.to_bytes()), Ok(largest));
         let error = DecodeError::Limit {
             at: 16,
             claimed: Envelope::MAX_MESSAGE + 1,
-            most: Envelope::MAX_MESSAGE,
+            limit: Envelope::MAX_MESSAGE,
         };
         let longer = envelope(Envelope::MAX_MESSAGE + 1);
         assert_eq!(Envelope::from_bytes(&longer.to_bytes()), Err(error));

@@ -58,9 +58,9 @@ pub fn packets(envelope: &Envelope, payload: &[u8]) -> impl Iterator<Item = Vec<
 
 /// Packets of one message, in whatever order they come.
 ///
-/// Packets belong together that come from one address with one request id: to keep them apart, to end
-/// what stays incomplete, and to bound how many are waited for, is up to the caller. One message keeps
-/// at most [`Envelope::MAX_MESSAGE`] bytes, and only what has come.
+/// Packets belong together that come from one address with one request id: to keep them apart, to
+/// end what stays incomplete, and to bound how many are waited for, is up to the caller. One
+/// message keeps at most [`Envelope::MAX_MESSAGE`] bytes, and only what has come.
 #[derive(Clone, Debug)]
 pub struct Reassembly {
     /// As it is in all packets, but for sequence number and TC.
@@ -82,8 +82,8 @@ impl Reassembly {
 
     /// A further packet; whether the message is complete now.
     ///
-    /// What came before is ignored, as is what a packet has behind its piece. What is refused leaves
-    /// everything as it was.
+    /// Repeated packets are ignored, and so are bytes after the piece. A rejected packet changes
+    /// nothing.
     pub fn add(&mut self, packet: &[u8]) -> Result<bool, FragmentError> {
         let mut reader = Reader::new(packet);
         let envelope = Envelope::decode(&mut reader)?;
@@ -110,7 +110,7 @@ impl Reassembly {
     /// Whether all packets have come.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        u32::try_from(self.pieces.len()).is_ok_and(|held| held == self.count())
+        u32::try_from(self.pieces.len()).is_ok_and(|buffered_bytes| buffered_bytes == self.count())
     }
 
     /// The envelope of the message: sequence number 0, TC clear.
@@ -119,9 +119,9 @@ impl Reassembly {
         &self.envelope
     }
 
-    /// How many bytes are kept.
+    /// The number of buffered bytes.
     #[must_use]
-    pub fn held(&self) -> usize {
+    pub fn buffered_bytes(&self) -> usize {
         self.pieces.values().map(|piece| piece.len()).sum()
     }
 
@@ -210,7 +210,7 @@ impl From<DecodeError> for FragmentError {
     }
 }
 
-/// What all packets of a message have in common.
+/// The fields that all packets of a message share.
 fn common(envelope: &Envelope) -> Envelope {
     Envelope {
         flags: EnvelopeFlags {
@@ -263,7 +263,7 @@ mod tests {
         let mut forged = packets[1].clone();
         forged[100] = 0;
         assert_eq!(reassembly.add(&forged), Ok(false));
-        assert_eq!(reassembly.held(), 492);
+        assert_eq!(reassembly.buffered_bytes(), 492);
         assert_eq!(reassembly.add(&packets[0]), Ok(false));
         assert_eq!(reassembly.add(&packets[2]), Ok(true));
         let (_, message) = reassembly.finish().unwrap();
@@ -290,7 +290,7 @@ mod tests {
             found: 491,
         };
         assert_eq!(reassembly.add(&packets[1][..511]), Err(error));
-        assert_eq!(reassembly.held(), 492);
+        assert_eq!(reassembly.buffered_bytes(), 492);
         assert!(reassembly.finish().is_none());
     }
 

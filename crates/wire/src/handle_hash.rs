@@ -1,4 +1,4 @@
-//! The hash that gives each handle to one server of a site.
+//! The hash that assigns each handle to one server of a site.
 
 use crate::digest::DigestAlgorithm;
 

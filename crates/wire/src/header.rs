@@ -5,7 +5,7 @@ use std::fmt;
 use crate::codec::{Codec, DecodeError, Reader, put_u32};
 use crate::opcode::{Opcode, ResponseCode};
 
-/// What stands between envelope and body (`handle-protocol.md` §2.1).
+/// The header between envelope and body (`handle-protocol.md` §2.1).
 ///
 /// ```text
 /// opcode u32 · response code u32 · op flags u32 · site serial u16 · recursion count u8 ·
@@ -22,9 +22,9 @@ use crate::opcode::{Opcode, ResponseCode};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
-    /// What is asked for; a reply echoes it.
+    /// The operation; a reply echoes it.
     pub opcode: Opcode,
-    /// What came of it, as it stands on the wire: see [`ResponseCode::received_in`]. 0 in requests.
+    /// The response code, as on the wire: see [`ResponseCode::received_in`]. 0 in requests.
     pub response_code: ResponseCode,
     /// How it is asked or answered.
     pub flags: OpFlags,
@@ -32,7 +32,7 @@ pub struct Header {
     pub site_serial: u16,
     /// How many servers have passed the request on.
     pub recursion_count: u8,
-    /// 0. It is kept because digests and signatures cover it.
+    /// 0. It is preserved because digests and signatures cover it.
     pub reserved: u8,
     /// Until when the message is valid, in seconds since 1970. Clients refuse replies that have
     /// expired, and 0 and all from 2³¹ on have.
@@ -97,7 +97,7 @@ impl Codec<'_> for Header {
     }
 }
 
-/// How something is asked or answered (`handle-protocol.md` §2.4). Bits without a name are kept.
+/// The flags of a request or reply (`handle-protocol.md` §2.4). Bits without a name are preserved.
 ///
 /// ```
 /// use handfast_wire::OpFlags;
@@ -119,7 +119,7 @@ impl OpFlags {
     pub const CT: Self = Self(0x4000_0000);
     /// Encrypt: the reply is to be encrypted, in a session.
     pub const ENC: Self = Self(0x2000_0000);
-    /// Recursive: the server may resolve elsewhere.
+    /// Recursive: the server may ask other servers.
     pub const REC: Self = Self(0x1000_0000);
     /// Cache-certify: a cache is to sign what it returns.
     pub const CA: Self = Self(0x0800_0000);
@@ -137,9 +137,9 @@ impl OpFlags {
     pub const MNS: Self = Self(0x0020_0000);
     /// Do not refer.
     pub const DNR: Self = Self(0x0010_0000);
-    /// What requests have unless told otherwise: REC, CA and PO.
+    /// The default of requests: REC, CA and PO.
     pub const REQUEST: Self = Self(0x1900_0000);
-    /// What a reply takes over from the request: CT, CA, AT, ENC, PO, DNR and RD.
+    /// The flags that a reply copies from the request: CT, CA, AT, ENC, PO, DNR and RD.
     pub const COPIED: Self = Self(0xE990_0000);
 
     /// From the bits on the wire.
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_without_a_name_are_kept_and_shown() {
+    fn flags_without_a_name_survive_and_are_shown() {
         let flags = OpFlags::from_bits(0x8000_0001);
         assert_eq!(flags.to_string(), "AT|0x00000001");
         assert_eq!(OpFlags::NONE.to_string(), "0");

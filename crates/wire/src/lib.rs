@@ -1,14 +1,15 @@
 //! The handle protocol as bytes.
 //!
-//! Takes bytes and gives values, and back: no sockets, no clock, no threads. Lengths that come from
-//! outside are checked against what remains in the buffer before anything is allocated.
+//! It takes bytes and returns values, and back: no sockets, no clock, no threads. Lengths from
+//! outside are checked against the rest of the buffer before anything is allocated.
 //!
-//! There are two layers. What a stored record is made of: [`Value`]s, and the structured data inside
-//! some of them: [`Admin`], [`ValueList`], [`PublicKey`] and [`Site`]; and two ways to write it down:
-//! `json`, with the feature of that name, and [`batch`] files. And what is said about records: a
-//! [`Message`] of [`Envelope`], [`Header`] and a [`body`] for each operation, with a [`Credential`] at its
-//! end, which [`packets`] cuts into datagrams and a [`Reassembly`] puts together again. Of the files of
-//! deployed software it reads [`RootInfo`], [`LocalInfo`] and [`Dct`].
+//! There are two layers. The first is the content of a stored record: [`Value`]s, and the
+//! structured data inside some of them: [`Admin`], [`ValueList`], [`PublicKey`] and [`Site`]; with
+//! two text forms: `json`, with the feature of that name, and [`batch`] files. The second is the
+//! protocol: a [`Message`] of [`Envelope`], [`Header`] and a [`body`] for each operation, with a
+//! [`Credential`] at its end, which [`packets`] cuts into datagrams and a [`Reassembly`] puts
+//! together again. Of the files of deployed software it reads [`RootInfo`], [`LocalInfo`] and
+//! [`Dct`].
 //!
 //! | feature | gives |
 //! | --- | --- |

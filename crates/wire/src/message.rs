@@ -4,7 +4,7 @@
 //! envelope (20 bytes) · header (24) · body · credential length u32 · credential
 //! ```
 //!
-//! A request and its reply, without a network between:
+//! A request and its reply, without a network:
 //!
 //! ```
 //! use handfast_wire::body::{ErrorReply, ResolutionRequest};
@@ -56,13 +56,13 @@ use crate::opcode::ResponseCode;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// Who speaks, in which version.
+    /// The envelope.
     pub envelope: Envelope,
-    /// What is asked or answered.
+    /// The operation and the response code.
     pub header: Header,
     /// The body, with the request digest if it has one.
     pub body: Cow<'a, [u8]>,
-    /// The credential, empty if there is none.
+    /// The credential; empty if there is none.
     pub credential: Cow<'a, [u8]>,
 }
 
@@ -75,7 +75,8 @@ impl<'a> Message<'a> {
         Self::with_body(envelope, header, bytes)
     }
 
-    /// Reads what follows an envelope, such as what a session decrypted or packets were assembled to.
+    /// Reads what follows an envelope, such as what a session decrypted or packets were assembled
+    /// to.
     ///
     /// "If fewer than 4 octets remain after the body, there is no credential." What follows the
     /// credential is ignored.
@@ -102,7 +103,7 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// What follows the envelope: header, body and credential. This is what a session encrypts.
+    /// The bytes after the envelope: header, body and credential. A session encrypts these.
     #[must_use]
     pub fn payload(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.length());
@@ -124,13 +125,13 @@ impl<'a> Message<'a> {
         Header::LENGTH + self.body.len() + 4 + self.credential.len()
     }
 
-    /// Whether it is longer than [`Envelope::MAX_MESSAGE`], so that nobody would read it.
+    /// Whether it is longer than [`Envelope::MAX_MESSAGE`], so that receivers reject it.
     #[must_use]
     pub fn is_too_long(&self) -> bool {
         u32::try_from(self.length()).map_or(true, |length| length > Envelope::MAX_MESSAGE)
     }
 
-    /// What came of the request: the response code as the version of the message means it.
+    /// The response code, as the version of the message defines it.
     #[must_use]
     pub fn outcome(&self) -> ResponseCode {
         let code = self.header.response_code;
@@ -142,8 +143,8 @@ impl<'a> Message<'a> {
         self.digest_and_rest().map(|(digest, _)| digest)
     }
 
-    /// The body, after the request digest if there is one. "Bodies may have unknown trailing octets":
-    /// they are ignored but where the protocol forbids them.
+    /// The body, after the request digest if there is one. "Bodies may have unknown trailing
+    /// octets": they are ignored but where the protocol forbids them.
     pub fn read<'b, T: Body<'b>>(&'b self) -> Result<T, DecodeError> {
         let mut reader = if T::HOLDS_DIGEST {
             Reader::new(&self.body)
@@ -233,15 +234,16 @@ impl<'a> Codec<'a> for Message<'a> {
 /// Where the header has the length of the body.
 const BODY_LENGTH_AT: usize = 20;
 
-/// Appends a message without a credential whose body `write` appends: so that a body need not stand somewhere else
-/// first. The lengths are set when it is there.
+/// Appends a message without a credential whose body `write` appends: so that a body need not stand
+/// somewhere else first. The lengths are set when it is there.
 ///
 /// ```
 /// use handfast_wire::{Codec, Envelope, Header, Message, Opcode, Version, put_message};
 ///
 /// let header = Header::request(Opcode::GetSiteInfo, 1);
 /// let mut out = Vec::new();
-/// put_message(&mut out, &Envelope::new(Version::CURRENT), &header, |out| out.extend([0, 0, 0, 1, b'/']));
+/// let envelope = Envelope::new(Version::CURRENT);
+/// put_message(&mut out, &envelope, &header, |out| out.extend([0, 0, 0, 1, b'/']));
 /// assert_eq!(*Message::from_bytes(&out)?.body, [0, 0, 0, 1, b'/']);
 /// # Ok::<_, handfast_wire::DecodeError>(())
 /// ```

@@ -1,4 +1,4 @@
-//! Operations and outcomes, by their numbers.
+//! Operations and response codes, by their numbers.
 
 use std::fmt;
 
@@ -57,7 +57,7 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// What is asked for (`handle-protocol.md` §2.2).
+    /// The operation of a message (`handle-protocol.md` §2.2).
     ///
     /// ```
     /// use handfast_wire::Opcode;
@@ -168,7 +168,7 @@ impl Opcode {
 }
 
 numbers! {
-    /// What came of a request (`handle-protocol.md` §2.3).
+    /// The response code of a message (`handle-protocol.md` §2.3).
     ///
     /// "The reference client fails to decode any response code not in this table (and RC 0 on a
     /// reply). Send only codes listed here."
@@ -246,8 +246,8 @@ numbers! {
 }
 
 impl ResponseCode {
-    /// The code that says this in a reply of a version. "Below 2.5, code 7 (server backup) is sent as
-    /// 303 and code 202 (invalid value) is sent as 201" (`handle-protocol.md` §1.3).
+    /// The code that says this in a reply of a version. "Below 2.5, code 7 (server backup) is sent
+    /// as 303 and code 202 (invalid value) is sent as 201" (`handle-protocol.md` §1.3).
     ///
     /// ```
     /// use handfast_wire::{ResponseCode, Version};
@@ -265,7 +265,8 @@ impl ResponseCode {
         }
     }
 
-    /// What this code means in a reply of a version: "a received 303 means server backup" below 2.5.
+    /// The meaning of this code in a reply of a version: "a received 303 means server backup" below
+    /// 2.5.
     #[must_use]
     pub fn received_in(self, version: Version) -> Self {
         match self {

@@ -1,4 +1,4 @@
-//! Who may read and write a value.
+//! Permissions: who may read and write a value.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ use std::str::FromStr;
 pub struct Permissions(u8);
 
 impl Permissions {
-    /// `1110`: what values have unless told otherwise.
+    /// `1110`: the default of values.
     pub const DEFAULT: Self = Self(0x0E);
     /// `1100`: for secrets.
     pub const SECRET: Self = Self(0x0C);
@@ -99,7 +99,10 @@ pub struct PermissionsError;
 
 impl fmt::Display for PermissionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("permissions are four digits, admin-read, admin-write, public-read, public-write: for example 1110")
+        f.write_str(
+            "permissions are four digits, admin-read, admin-write, public-read, \
+            public-write: for example 1110",
+        )
     }
 }
 

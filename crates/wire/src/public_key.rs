@@ -1,10 +1,11 @@
-//! Public keys: the data of `HS_PUBKEY`, and every key embedded elsewhere.
+//! Public keys: the data of `HS_PUBKEY`, and every embedded key.
 
 use std::borrow::Cow;
 
 use crate::codec::{Codec, DecodeError, Reader, put_bytes};
 
-/// A public key (`handle-protocol.md` §6.5). Numbers are big-endian and unsigned; leading zeros do not count.
+/// A public key (`handle-protocol.md` §6.5). Numbers are big-endian and unsigned; leading zeros do
+/// not count.
 ///
 /// ```
 /// use handfast_wire::{Codec, PublicKey};
@@ -74,7 +75,7 @@ impl<'a> Codec<'a> for PublicKey<'a> {
         }
     }
 
-    /// What follows the numbers is ignored.
+    /// Bytes after the numbers are ignored.
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let key_type = reader.text()?;
         if !matches!(key_type, "DH_PUB_KEY" | "DSA_PUB_KEY" | "RSA_PUB_KEY") {

@@ -1,4 +1,4 @@
-//! Replies: what a server says, made from what it was asked.
+//! Replies: built from a request and the properties of a server.
 
 use crate::body::{Body, ErrorReply};
 use crate::digest::RequestDigest;
@@ -8,7 +8,7 @@ use crate::message::Message;
 use crate::opcode::{Opcode, ResponseCode};
 use crate::version::Version;
 
-/// What a server puts into every reply (`handle-protocol.md` §2.6).
+/// The properties of a server that are part of every reply (`handle-protocol.md` §2.6).
 ///
 /// ```
 /// use handfast_wire::{Responder, ResponseCode, Version};
@@ -19,8 +19,8 @@ use crate::version::Version;
 ///     is_primary: true,
 ///     expiration: 1_700_043_200,
 /// };
-/// let refusal = server.refusal(7, ResponseCode::ProtocolError, "Invalid message length");
-/// assert_eq!(refusal.envelope.version, Version::BLIND);
+/// let error = server.error(7, ResponseCode::ProtocolError, "Invalid message length");
+/// assert_eq!(error.envelope.version, Version::BLIND);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Responder {
@@ -43,8 +43,8 @@ impl Responder {
 
     /// A reply, without a credential.
     ///
-    /// RD is set if, and only if, the body begins with a digest. CN, OWE and MNS are the caller's to
-    /// set, and so is a new session id. The final reply to what was challenged is a reply to the
+    /// RD is set if, and only if, the body begins with a digest. CN, OWE and MNS are the caller's
+    /// to set, and so is a new session id. The final reply to what was challenged is a reply to the
     /// original request, and then the caller gives it the request id of the answer.
     #[must_use]
     pub fn reply<'b>(
@@ -64,7 +64,7 @@ impl Responder {
         Message::with_body(envelope, header, bytes)
     }
 
-    /// What a reply without a digest begins with; the lengths are still to be set.
+    /// The beginning of a reply without a digest; the lengths are set later.
     #[must_use]
     pub fn head(
         &self,
@@ -105,7 +105,7 @@ impl Responder {
     /// The reference gives [`Envelope::UNREAD_REQUEST`] as request id; a server does better that
     /// echoes the real one when the envelope was readable.
     #[must_use]
-    pub fn refusal(&self, request_id: u32, code: ResponseCode, message: &str) -> Message<'static> {
+    pub fn error(&self, request_id: u32, code: ResponseCode, message: &str) -> Message<'static> {
         let envelope = Envelope {
             suggested: self.maximum,
             request_id,
@@ -126,7 +126,8 @@ fn write_body<'b, T: Body<'b>>(
     body: &T,
     out: &mut Vec<u8>,
 ) -> bool {
-    // "RD must not be set in messages of version < 2.1", so nobody would look for a digest there.
+    // "RD must not be set in messages of version < 2.1", so a client would not look for a digest
+    // there.
     let digest = digest.filter(|_| !version.is_ancient() && !T::HOLDS_DIGEST);
     if let Some(digest) = digest {
         digest.write(version, out);

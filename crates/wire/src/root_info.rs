@@ -1,4 +1,4 @@
-//! Files from which a client finds the root, and prefixes without asking it.
+//! Files for finding the root, and prefixes without asking it.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,8 @@ use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_length, put_list};
 use crate::site::Site;
 use crate::value::Value;
 
-/// The file `root_info`: the values of `0.NA/0.NA` (`handle-protocol.md` §6.13). `resolver_service` is alike.
+/// The file `root_info`: the values of `0.NA/0.NA` (`handle-protocol.md` §6.13). `resolver_service`
+/// is alike.
 ///
 /// ```
 /// use handfast_wire::{Codec, RootInfo, Value};
@@ -34,7 +35,8 @@ impl<'a> Codec<'a> for RootInfo<'a> {
     }
 }
 
-/// The file `local_info`: sites of prefixes that are known without asking the root (`handle-protocol.md` §6.13).
+/// The file `local_info`: sites of prefixes that are known without asking the root
+/// (`handle-protocol.md` §6.13).
 ///
 /// ```
 /// use handfast_wire::{Codec, LocalInfo, LocalSite, Site};
@@ -63,8 +65,8 @@ pub struct LocalSite<'a> {
     pub site: Site,
 }
 
-/// "`u32 total length including itself` (ignored), `u32 site count`; per site: `list<str>` prefix handles,
-/// `bytes` site record"
+/// "`u32 total length including itself` (ignored), `u32 site count`; per site: `list<str>` prefix
+/// handles, `bytes` site record"
 impl<'a> Codec<'a> for LocalInfo<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         let mut sites = Vec::new();

@@ -11,7 +11,7 @@ use crate::handle_hash::handle_hash;
 /// ```
 /// use handfast_wire::{Codec, Site};
 ///
-/// let site = Site { version: 1, protocol: (2, 11), serial: 1, is_primary: true, ..Site::default() };
+/// let site = Site { protocol: (2, 11), serial: 1, is_primary: true, ..Site::default() };
 /// assert_eq!(Site::from_bytes(&site.to_bytes())?, site);
 /// # Ok::<_, handfast_wire::DecodeError>(())
 /// ```
@@ -122,7 +122,7 @@ impl SiteInterface {
 /// Which server of a site has a handle, with the feature `crypto`.
 #[cfg(feature = "crypto")]
 impl Site {
-    /// The server that a handle is kept at (`handle-protocol.md` §8.2); none if the site has none.
+    /// The server of a handle (`handle-protocol.md` §8.2); `None` if the site has none.
     ///
     /// ```
     /// use handfast_wire::{Site, SiteServer};

@@ -28,7 +28,7 @@ pub struct Value<'a> {
     pub timestamp: u32,
     /// How long it may be cached.
     pub ttl: Ttl,
-    /// Who may read and write it.
+    /// Its permissions.
     pub permissions: Permissions,
     /// The type, such as `URL`.
     pub value_type: Cow<'a, str>,
@@ -96,7 +96,7 @@ impl<'a> Value<'a> {
         std::str::from_utf8(&self.data).ok()
     }
 
-    /// Whether it is a secret: a secret key, or what the protocol lets nobody read.
+    /// Whether it is a secret: a secret key, or a value that the protocol lets nobody read.
     ///
     /// ```
     /// assert!(handfast_wire::Value::new(300, "HS_SECKEY", b"secret").is_secret());

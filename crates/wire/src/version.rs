@@ -5,8 +5,8 @@ use std::fmt;
 
 /// A version of the protocol (`handle-protocol.md` §1.3).
 ///
-/// Versions compare by major and minor number, but for one: "a message whose major is 5 is an ancient
-/// client and counts as older than 2.1".
+/// Versions compare by major and minor number, but for one: "a message whose major is 5 is an
+/// ancient client and counts as older than 2.1".
 ///
 /// ```
 /// use handfast_wire::Version;
@@ -38,8 +38,8 @@ impl Version {
         Self { major, minor }
     }
 
-    /// What is spoken with a peer that suggests this version, by somebody who knows versions up to
-    /// `own`: the older of the two.
+    /// The version for a peer that suggests this one, if we know versions up to `own`: the older of
+    /// the two.
     #[must_use]
     pub fn negotiate(self, own: Self) -> Self {
         self.min(own)

@@ -1,18 +1,19 @@
-//! Batch files (`handle-protocol.md` §12.1): the example of that section, every way a line can be wrong, and round
-//! trips.
+//! Batch files (`handle-protocol.md` §12.1): the example of that section, every way a line can be
+//! wrong, and round trips.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use handfast_wire::batch::{
-    BatchData, BatchReader, BatchReason, BatchValue, BatchWriteError, Credential, Entry,
-    ExchangeKey, Operation, Secret, SessionOptions, SessionSetup, inline_files, write_create,
+    BatchCredential, BatchData, BatchEntry, BatchReader, BatchReason, BatchSessionSetup,
+    BatchValue, BatchWriteError, ExchangeKey, Operation, Secret, SessionOptions, inline_files,
+    write_create,
 };
 use handfast_wire::{
     Admin, AdminPermissions, Codec, Permissions, Reference, Ttl, Value, ValueList,
 };
 use proptest::prelude::*;
 
-fn entries(file: &[u8]) -> Vec<Entry> {
+fn entries(file: &[u8]) -> Vec<BatchEntry> {
     BatchReader::new(file).collect::<Result<_, _>>().unwrap()
 }
 
@@ -24,7 +25,7 @@ fn only(file: &str) -> Operation {
 
 /// Each operation's line, and the line and reason of its error.
 fn outcomes(file: &str) -> Vec<(u64, Option<(u64, BatchReason)>)> {
-    let outcome = |entry: Entry| {
+    let outcome = |entry: BatchEntry| {
         let error = entry.operation.err();
         (entry.line, error.map(|error| (error.line, error.reason)))
     };
@@ -77,7 +78,7 @@ fn check_example(file: &str) {
     let expected = [
         Operation::Authenticate {
             administrator: Reference::new("0.NA/20.500.12345", 300),
-            credential: Credential::PrivateKey {
+            credential: BatchCredential::PrivateKey {
                 path: "/path/admpriv.bin".into(),
                 passphrase: Some(Secret::new("passphrase")),
             },
@@ -159,7 +160,8 @@ fn permissions_of_administrators_begin_with_the_lowest_bit() {
 
 #[test]
 fn groups_and_files_are_read() {
-    let file = "ADD a/b\n200 HS_VLIST 60 1110 LIST 300:a/b; 301:c:d;\n3 HS_SITE 60 1110 FILE my site.json\n";
+    let file = "ADD a/b\n200 HS_VLIST 60 1110 LIST 300:a/b; 301:c:d;\n3 HS_SITE 60 1110 FILE my \
+        site.json\n";
     let Operation::Add { values, .. } = only(file) else {
         panic!()
     };
@@ -174,7 +176,10 @@ fn authentication_is_by_key_or_by_secret() {
     else {
         panic!()
     };
-    assert_eq!(credential, Credential::SecretKey(Secret::new("open|me")));
+    assert_eq!(
+        credential,
+        BatchCredential::SecretKey(Secret::new("open|me"))
+    );
     let Operation::Authenticate { credential, .. } = only("AUTHENTICATE pubkey:300:a/b\nkey.bin\n")
     else {
         panic!()
@@ -182,7 +187,7 @@ fn authentication_is_by_key_or_by_secret() {
     let path = "key.bin".into();
     assert_eq!(
         credential,
-        Credential::PrivateKey {
+        BatchCredential::PrivateKey {
             path,
             passphrase: None
         }
@@ -211,7 +216,8 @@ fn secrets_are_not_shown() {
 
 #[test]
 fn homing_names_a_server_and_prefixes() {
-    let file = "HOME 192.0.2.1:2641:TCP\n 0.NA/20.1 \n0.na/20.2\n \nUNHOME [2001:db8::1]:80:http\n0.NA/20.3";
+    let file = "HOME 192.0.2.1:2641:TCP\n 0.NA/20.1 \n0.na/20.2\n \nUNHOME \
+        [2001:db8::1]:80:http\n0.NA/20.3";
     let entries = entries(file.as_bytes());
     let Ok(Operation::Home { server, prefixes }) = &entries[0].operation else {
         panic!()
@@ -232,7 +238,7 @@ fn homing_names_a_server_and_prefixes() {
 fn a_session_is_set_up_by_lines_in_any_order() {
     let file = "SESSIONSETUP\nTIMEOUT:24\nOPTIONS:101\nusesession:1\nPUBEXNGKEYREF:300:a/b\n\
                 PRIVEXNGKEYFILE: c:\\key.bin\nPASSPHRASE:x:y\n\n";
-    let expected = SessionSetup {
+    let expected = BatchSessionSetup {
         is_used: Some(true),
         public_key: Some(ExchangeKey::Value(Reference::new("a/b", 300))),
         private_key_path: Some("c:\\key.bin".into()),
@@ -246,7 +252,7 @@ fn a_session_is_set_up_by_lines_in_any_order() {
     assert_eq!(only(file), Operation::SessionSetup(expected));
     assert_eq!(
         only("SESSIONSETUP\n"),
-        Operation::SessionSetup(SessionSetup::default())
+        Operation::SessionSetup(BatchSessionSetup::default())
     );
 }
 
@@ -367,7 +373,7 @@ fn one_wrong_command_in_a_run_hides_no_other() {
 fn a_line_that_is_not_utf_8_spoils_its_operation_only() {
     let file = b"CREATE a/b\n1 U 1 1110 UTF8 \xFF\n\nDELETE \xFF\nDELETE a/b\n";
     let entries = entries(file);
-    let line = |entry: &Entry| {
+    let line = |entry: &BatchEntry| {
         (
             entry.line,
             entry.operation.as_ref().err().map(|error| error.line),
@@ -535,10 +541,12 @@ fn read_back(value: &BatchValue) -> Value<'static> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1_000, ..Default::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1_000,
+        ..Default::default() })]
 
     #[test]
-    fn what_is_written_reads_back_the_same(handle in handle(), values in prop::collection::vec(value(), 0..5)) {
+    fn what_is_written_reads_back_the_same(handle in handle(),
+        values in prop::collection::vec(value(), 0..5)) {
         let mut out = Vec::new();
         let Ok(unsaid) = write_create(&mut out, &handle, &values) else {
             return Ok(());
@@ -557,13 +565,15 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_panic_and_every_entry_has_its_line(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn no_bytes_panic_and_every_entry_has_its_line(bytes in prop::collection::vec(any::<u8>(),
+        0..200)) {
         let lines: Vec<_> = entries(&bytes).iter().map(|entry| entry.line).collect();
         prop_assert!(lines.is_sorted());
     }
 
     #[test]
-    fn no_text_panics(lines in prop::collection::vec("(CREATE|ADD|REMOVE|HOME|SESSIONSETUP|[0-9]|UTF8|LIST|ADMIN|:|;| |\\PC){0,9}", 0..9)) {
+    fn no_text_panics(lines in prop::collection::vec("(CREATE|ADD|REMOVE|HOME|SESSIONSETUP|[0-9]|UTF8|LIST|ADMIN|:|;| \
+        |\\PC){0,9}", 0..9)) {
         for entry in entries(lines.join("\n").as_bytes()) {
             if let Err(error) = entry.operation {
                 prop_assert!(error.line >= entry.line);
@@ -572,14 +582,14 @@ proptest! {
     }
 }
 
-/// Guards the way binary data travels to a server that opens no files: what is inlined reads as the same operations.
+/// Guards the way binary data travels to a server that opens no files: what is inlined reads as the
+/// same operations.
 #[test]
 fn a_batch_whose_files_are_inlined_says_the_same() {
-    let batch = "\u{FEFF}CREATE a/b\r\n1 X 60 1101 file  my photo.jpg \r\n2 U 60 1110 UTF8 FILE x\n\n\
-                 AUTHENTICATE SECKEY:300:a/b\n1 X 60 1110 FILE secret\n\
-                 CREAT a/c\n1 X 60 1110 FILE skipped\n\n\
-                 ADD a/d\n1 X 60 1110 FILE first\nwrong\n1 X 60 1110 FILE behind a mistake\n\n \n\
-                 MODIFY a/e\n7 HS_SITE 60 1110 FILE site.json";
+    let batch = "\u{FEFF}CREATE a/b\r\n1 X 60 1101 file  my photo.jpg \r\n2 U 60 1110 UTF8 FILE \
+        x\n\nAUTHENTICATE SECKEY:300:a/b\n1 X 60 1110 FILE secret\nCREAT a/c\n1 X 60 1110 FILE \
+        skipped\n\nADD a/d\n1 X 60 1110 FILE first\nwrong\n1 X 60 1110 FILE behind a mistake\n\n \
+        \nMODIFY a/e\n7 HS_SITE 60 1110 FILE site.json";
     let mut asked = Vec::new();
     let mut out = Vec::new();
     inline_files(batch.as_bytes(), &mut out, &mut |file| {
@@ -621,7 +631,8 @@ fn a_batch_whose_files_are_inlined_says_the_same() {
     assert_eq!(same, format!("{batch}\n").as_bytes());
 }
 
-/// Guards the memory of a server: one operation of any number of lines was collected before it was looked at.
+/// Guards the memory of a server: one operation of any number of lines was collected before it was
+/// checked.
 #[test]
 fn an_operation_is_bounded() {
     let line = format!("1 X 60 1110 UTF8 {}\n", "x".repeat(100_000));

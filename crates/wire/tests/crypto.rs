@@ -1,4 +1,5 @@
-//! The vectors of `handle-protocol.md` Appendix B, and keys and signatures that other software made.
+//! The vectors of `handle-protocol.md` Appendix B, and keys and signatures that other software
+//! made.
 #![cfg(feature = "crypto")]
 #![expect(
     clippy::indexing_slicing,
@@ -78,8 +79,8 @@ fn a_certified_reply_is_signed_and_verified() {
     };
     let verified = verify_message(&found, public, &other, message);
     assert_eq!(verified, Err(CryptoError::Mismatch));
-    let stranger = read_private_key(&vector("rsa-2048-private"), None).unwrap();
-    let verified = verify_message(&found, &stranger.public_key().unwrap(), &framing, message);
+    let other_key = read_private_key(&vector("rsa-2048-private"), None).unwrap();
+    let verified = verify_message(&found, &other_key.public_key().unwrap(), &framing, message);
     assert_eq!(verified, Err(CryptoError::Mismatch));
 }
 
@@ -181,9 +182,9 @@ fn a_message_in_a_session_has_a_mac_and_is_encrypted() {
         key.verify_mac(&other, &framing, message),
         Err(CryptoError::Mismatch)
     );
-    let stranger = SessionKey::new(SessionAlgorithm::Aes, &[1; 32]).unwrap();
+    let other_key = SessionKey::new(SessionAlgorithm::Aes, &[1; 32]).unwrap();
     assert_eq!(
-        stranger.verify_mac(&found, &framing, message),
+        other_key.verify_mac(&found, &framing, message),
         Err(CryptoError::Mismatch)
     );
 

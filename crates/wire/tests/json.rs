@@ -1,4 +1,4 @@
-//! Values in JSON: what is written reads back byte for byte, and what is given is read with the leniency of
+//! Values in JSON: written values read back byte for byte, and input is read with the leniency of
 //! `http-interfaces.md` A.15.
 
 #![cfg(feature = "json")]
@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use handfast_wire::json::{self, GivenValue};
+use handfast_wire::json::{self, ParsedValue};
 use handfast_wire::{
     Admin, AdminPermissions, Codec, Permissions, PublicKey, Reference, Site, SiteInterface,
     SiteServer, Ttl, Value, ValueList,
@@ -14,12 +14,12 @@ use handfast_wire::{
 use proptest::prelude::*;
 use serde::Deserialize;
 
-fn read(text: &str) -> GivenValue<'_> {
+fn read(text: &str) -> ParsedValue<'_> {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn error(text: &str) -> String {
-    match serde_json::from_str::<GivenValue>(text) {
+    match serde_json::from_str::<ParsedValue>(text) {
         Ok(given) => panic!("{text} is read as {given:?}"),
         Err(error) => error.to_string(),
     }
@@ -622,7 +622,8 @@ fn value() -> impl Strategy<Value = Value<'static>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2_000, ..Default::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2_000,
+        ..Default::default() })]
 
     #[test]
     fn what_is_written_reads_back_byte_for_byte(value in value()) {
@@ -630,14 +631,15 @@ proptest! {
         let mut text = Vec::new();
         json::write_value(&mut text, &value);
         prop_assert_eq!(std::str::from_utf8(&text).unwrap(), serde_json::to_string(&tree).unwrap());
-        let given: GivenValue = serde_json::from_slice(&text).unwrap();
+        let given: ParsedValue = serde_json::from_slice(&text).unwrap();
         prop_assert_eq!(given.into_value(), value.clone());
-        let given: GivenValue = GivenValue::deserialize(&tree).unwrap();
+        let given: ParsedValue = ParsedValue::deserialize(&tree).unwrap();
         prop_assert_eq!(given.into_value(), value);
     }
 
     #[test]
-    fn data_with_a_structure_is_written_in_its_form(bits in 0..0x1000_u16, administrator in reference()) {
+    fn data_with_a_structure_is_written_in_its_form(bits in 0..0x1000_u16,
+        administrator in reference()) {
         let permissions = AdminPermissions::from_bits(bits);
         let bytes = Admin { permissions, administrator }.to_bytes();
         let value = Value::new(1, "HS_ADMIN", &bytes);
@@ -645,12 +647,13 @@ proptest! {
     }
 
     #[test]
-    fn nothing_that_is_given_panics(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..60)) {
-        let _ = serde_json::from_slice::<GivenValue>(&bytes);
-        let _ = serde_json::from_str::<GivenValue>(&with(&text));
+    fn nothing_that_is_given_panics(text in any::<String>(),
+        bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+        let _ = serde_json::from_slice::<ParsedValue>(&bytes);
+        let _ = serde_json::from_str::<ParsedValue>(&with(&text));
         for member in ["data", "ttl", "timestamp", "permissions", "references"] {
             let text = serde_json::to_string(&text).unwrap();
-            let _ = serde_json::from_str::<GivenValue>(&with(&format!("\"{member}\":{text}")));
+            let _ = serde_json::from_str::<ParsedValue>(&with(&format!("\"{member}\":{text}")));
         }
     }
 }

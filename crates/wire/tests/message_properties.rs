@@ -1,15 +1,15 @@
-//! Messages, bodies and packets that nobody thought of.
+//! Generated messages, bodies and packets.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fmt::Debug;
 
 use handfast_wire::body::{
-    Body, Challenge, ChallengeAnswer, CreateReply, DhOffer, DumpRequest, ErrorReply, HandleRequest,
-    KeyExchange, ListReply, NextTransaction, Receiver, Referral, RemoveRequest, ReplicationPoint,
-    Reply, Request, ResolutionReply, ResolutionRequest, ResumePoint, RetrieveReply,
-    RetrieveRequest, SessionKey, SessionSetup, SessionSetupReply, SiteInfoReply, ValuesRequest,
-    VerifyReply, VerifyRequest,
+    Body, Challenge, ChallengeAnswer, CreateReply, DhOffer, DumpRequest, EncryptedSessionKey,
+    ErrorReply, HandleRequest, KeyExchange, ListReply, NextTransaction, Receiver, Referral,
+    RemoveRequest, ReplicationPoint, Reply, Request, ResolutionReply, ResolutionRequest,
+    ResumePoint, RetrieveReply, RetrieveRequest, SessionSetup, SessionSetupReply, SiteInfoReply,
+    ValuesRequest, VerifyReply, VerifyRequest,
 };
 use handfast_wire::{
     Codec, Envelope, EnvelopeFlags, Header, Message, OpFlags, Opcode, Permissions, Reader,
@@ -204,7 +204,7 @@ fn request() -> impl Strategy<Value = Request<'static>> {
         });
     let key = bytes().prop_map(|bytes| {
         let encrypted = bytes.into();
-        Request::SessionExchangeKey(SessionKey { encrypted })
+        Request::SessionExchangeKey(EncryptedSessionKey { encrypted })
     });
     let retrieve = (any::<(i64, i64)>(), receiver()).prop_map(|((transaction, date), receiver)| {
         Request::RetrieveTransactions(RetrieveRequest {
@@ -365,7 +365,8 @@ proptest! {
         prop_assert_eq!(Challenge::read(version, &mut Reader::new(&out)), Ok(challenge));
 
         let is_old = version < Version::new(2, 4);
-        let offer = DhOffer { algorithm: if is_old { 1 } else { algorithm }, public_key: nonce.into() };
+        let offer = DhOffer { algorithm: if is_old { 1 } else { algorithm },
+            public_key: nonce.into() };
         let mut out = Vec::new();
         offer.write(version, &mut out);
         prop_assert_eq!(DhOffer::read(version, &mut Reader::new(&out)), Ok(offer));
@@ -380,7 +381,8 @@ proptest! {
 
     #[test]
     fn a_reply_shows_its_digest_and_its_body(
-        version in version(), digest in option::of(digest()), handle in ".{0,12}", values in values(),
+        version in version(), digest in option::of(digest()), handle in ".{0,12}",
+            values in values(),
     ) {
         prop_assume!(version.major < 32 && version.major > 0);
         let body = ResolutionReply { handle: handle.into(), values };

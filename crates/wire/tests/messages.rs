@@ -136,7 +136,7 @@ fn b_6_certified_resolution_request() {
     let bytes = vector!("b06-certified-resolution-request");
     both_ways(&message, &bytes);
     asks(&message, &request);
-    // What its digest is made of.
+    // The input of its digest.
     assert_eq!(message.signed_part(), bytes[0x14..=0x5B]);
 }
 
@@ -172,7 +172,7 @@ fn b_8_handle_not_found() {
 #[test]
 fn b_9_unread_request() {
     let code = ResponseCode::ProtocolError;
-    let reply = PRIMARY.refusal(Envelope::UNREAD_REQUEST, code, "Invalid message length");
+    let reply = PRIMARY.error(Envelope::UNREAD_REQUEST, code, "Invalid message length");
     both_ways(&reply, &vector!("b09-unread-request"));
     let error = ErrorReply::new("Invalid message length");
     assert_eq!(Reply::of(&reply).unwrap(), Reply::Error(code, error));

@@ -1,4 +1,4 @@
-//! Template handles, as `handle-protocol.md` §6.9 tells of them.
+//! Template handles, as described in `handle-protocol.md` §6.9.
 #![cfg(feature = "namespace")]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,5 @@
-//! The values of `handle-protocol.md` Appendix B, byte for byte in both directions, and round trips.
+//! The values of `handle-protocol.md` Appendix B, byte for byte in both directions, and round
+//! trips.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

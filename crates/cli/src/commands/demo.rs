@@ -1,7 +1,7 @@
 //! The examples of the documents that describe these identifiers.
 
 use handfast_registry::{
-    AuthorityChange, NewAuthority, NewName, NewValue, Principal, Refusal, Registry,
+    AuthorityChange, NewAuthority, NewName, NewValue, Principal, Registry, RegistryError,
 };
 
 const OPERATOR: Principal = Principal::Operator;
@@ -10,7 +10,7 @@ const OPERATOR: Principal = Principal::Operator;
 pub(crate) const EXAMPLE: &str = "10.1045/april2006-paskin";
 
 /// Fills a new registry with examples.
-pub(crate) fn fill(registry: &Registry) -> Result<(), Refusal> {
+pub(crate) fn fill(registry: &Registry) -> Result<(), RegistryError> {
     cordra(registry)?;
     urns(registry)?;
     handles(registry)
@@ -18,7 +18,7 @@ pub(crate) fn fill(registry: &Registry) -> Result<(), Refusal> {
 
 /// The two CORDRA documents, whose identifiers and metadata identifiers stand on their first pages,
 /// and the example that both use.
-fn cordra(registry: &Registry) -> Result<(), Refusal> {
+fn cordra(registry: &Registry) -> Result<(), RegistryError> {
     for (prefix, title) in [
         ("2000.01", "CORDRA specifications"),
         ("100.102", "Examples in CORDRA specifications"),
@@ -79,7 +79,7 @@ fn cordra(registry: &Registry) -> Result<(), Refusal> {
 }
 
 /// The four URNs in the registration of `urn-3`, each with ordered URLs.
-fn urns(registry: &Registry) -> Result<(), Refusal> {
+fn urns(registry: &Registry) -> Result<(), RegistryError> {
     let harvard = NewAuthority {
         title: "Harvard University Library".into(),
         meaning: "Network-accessible resources delivered through Harvard's library systems".into(),
@@ -120,7 +120,7 @@ fn urns(registry: &Registry) -> Result<(), Refusal> {
 }
 
 /// A DOI, a derived prefix, and a name in each state.
-fn handles(registry: &Registry) -> Result<(), Refusal> {
+fn handles(registry: &Registry) -> Result<(), RegistryError> {
     for (prefix, title) in [
         ("10.1045", "D-Lib Magazine"),
         ("12345", "A university"),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use handfast_api::ExportSummary;
-use handfast_registry::{Format, Principal, Refusal};
+use handfast_registry::{Format, Principal, RegistryError};
 use serde::Deserialize;
 
 use crate::commands::import::GivenFormat;
@@ -79,7 +79,7 @@ impl Export {
             Err(problem) => return problem.tell(self.output),
             // The reader has seen enough, as `head` does.
             Ok(Err(error)) if error.kind() == ErrorKind::BrokenPipe => return Ok(Answer::Done),
-            Ok(Err(source)) => return Ok(self.output.refuse(&Refusal::Output { source })),
+            Ok(Err(source)) => return Ok(self.output.refuse(&RegistryError::Output { source })),
             Ok(Ok(summary)) => summary,
         };
         match summary.as_ref().map(ExportSummary::deserialize) {

@@ -46,7 +46,7 @@ pub(crate) fn open(path: &Path, format: Option<Format>) -> Result<File, String> 
     let text = beginning
         .strip_prefix(b"\xEF\xBB\xBF")
         .unwrap_or(&beginning);
-    let is_batch = format.unwrap_or_else(|| Format::guess(&name, text)) == Format::Batch;
+    let is_batch = format.unwrap_or_else(|| Format::detect(&name, text)) == Format::Batch;
     let Some(start) = start else {
         // What a pipe has given cannot be read again.
         return if is_batch {

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use handfast_registry::{Refusal, StoreError};
+use handfast_registry::{RegistryError, StoreError};
 use handfast_server::{Addresses, Bundle, Contact, Identity, SiteNote};
 use serde_json::{Value as Json, json};
 
@@ -147,7 +147,7 @@ impl Init {
     fn renew(&self, folder: &Path, addresses: Addresses) -> anyhow::Result<Answer> {
         if !folder.join("data.mdb").exists() {
             let folder = folder.to_path_buf();
-            let refusal = Refusal::Store(StoreError::NoStore { folder });
+            let refusal = RegistryError::Store(StoreError::NoStore { folder });
             return Ok(self.output.refuse(&refusal));
         }
         let ready = self.ready(folder, addresses)?;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand, ValueHint};
 use handfast_log::{Bundle, Checkpoint, Tile, VerifyingKey};
-use handfast_registry::{Growth, Principal, Proof, Proven, Refusal, rfc3339 as time, verify_proof};
+use handfast_registry::{
+    Growth, Principal, Proof, Proven, RegistryError, rfc3339 as time, verify_proof,
+};
 use handfast_server::convert;
 use serde_json::{Value as Json, json};
 
@@ -168,7 +170,7 @@ fn copy_tiles(client: &Client, into: &Path, progress: &Progress) -> Result<Strin
     {
         let problem = format!("the folder holds the log {first}: name an empty one");
         let code = "other-log";
-        return Err(Problem::Local(Refusal::Policy { code, problem }));
+        return Err(Problem::Local(RegistryError::Policy { code, problem }));
     }
     let copy = |path: &str, is_full: bool| {
         let file = into.join(path);
@@ -220,7 +222,7 @@ fn export(client: &Client, path: &Path, output: Output) -> anyhow::Result<Answer
     let summary = match given {
         Err(problem) => return problem.tell(output),
         Ok(Err(error)) if error.kind() == ErrorKind::BrokenPipe => return Ok(Answer::Done),
-        Ok(Err(source)) => return Ok(output.refuse(&Refusal::Output { source })),
+        Ok(Err(source)) => return Ok(output.refuse(&RegistryError::Output { source })),
         Ok(Ok(_)) if is_standard => return Ok(Answer::Done),
         Ok(Ok(summary)) => summary,
     };

@@ -16,7 +16,7 @@ use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
 use handfast_log::{Checkpoint, Hash, Hashes, Tile, VerifyingKey, consistency, verify_consistency};
 use handfast_registry::{
-    Audited, Finding, Growth, Note, Proof, ProofProblem, Refusal, Verify, rfc3339 as time,
+    Audited, Finding, Growth, Note, Proof, ProofProblem, RegistryError, Verify, rfc3339 as time,
     verify_export, verify_growth, verify_proof,
 };
 use handfast_wire::json as wire_json;
@@ -164,7 +164,7 @@ impl VerifyCommand {
 
     fn tell(
         &self,
-        outcome: Result<(Audited, Option<String>), Refusal>,
+        outcome: Result<(Audited, Option<String>), RegistryError>,
         is_own_key: bool,
     ) -> anyhow::Result<Answer> {
         let is_right = outcome
@@ -300,7 +300,7 @@ impl VerifyCommand {
 fn read_through(
     client: &Client,
     verify: &Verify,
-) -> Result<Result<(Audited, Option<String>), Refusal>, Problem> {
+) -> Result<Result<(Audited, Option<String>), RegistryError>, Problem> {
     let (reader, mut writer) = io::pipe().context("no pipe")?;
     thread::scope(|scope| {
         let verifying = scope.spawn(move || {
@@ -329,10 +329,10 @@ fn grown(
     client: &Client,
     file: &Path,
     keys: &[VerifyingKey],
-) -> Result<Result<(Option<u64>, u64), Refusal>, Problem> {
+) -> Result<Result<(Option<u64>, u64), RegistryError>, Problem> {
     let not_proven = |problem: String| {
         let code = "not-proven";
-        Ok(Err(Refusal::Policy { code, problem }))
+        Ok(Err(RegistryError::Policy { code, problem }))
     };
     let own = if keys.is_empty() {
         vec![client.log_key()?]
@@ -455,8 +455,8 @@ fn finding_json(finding: &Finding) -> Json {
     json!({"code": finding.code(), "event": finding.event(), "message": finding.to_string()})
 }
 
-fn not_proven(problem: &ProofProblem) -> Refusal {
-    Refusal::Policy {
+fn not_proven(problem: &ProofProblem) -> RegistryError {
+    RegistryError::Policy {
         code: "not-proven",
         problem: problem.to_string(),
     }

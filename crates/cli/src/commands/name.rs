@@ -7,7 +7,9 @@ use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use handfast_api::{self as api, Name};
 use handfast_id::Handle;
-use handfast_registry::{Moment, NewValue, Principal, check_urls, parse_rfc3339, rfc3339 as time};
+use handfast_registry::{
+    HistoryPoint, NewValue, Principal, check_urls, parse_rfc3339, rfc3339 as time,
+};
 use handfast_wire::batch::{read_admin, read_list};
 use handfast_wire::{Codec, Permissions, Ttl, Value, json as wire_json, type_matches};
 use serde::Deserialize;
@@ -46,7 +48,7 @@ pub(crate) enum NameCommand {
         on: NameTarget,
         /// As it was after this event, or at this time (RFC 3339)
         #[arg(long, value_name = "EVENT|TIME", value_parser = parse_at)]
-        at: Option<Moment>,
+        at: Option<HistoryPoint>,
         #[command(flatten)]
         connection: Connection,
     },
@@ -126,7 +128,7 @@ pub(crate) enum NameCommand {
         on: NameTarget,
         /// Only up to this event, or this time (RFC 3339)
         #[arg(long, value_name = "EVENT|TIME", value_parser = parse_at)]
-        at: Option<Moment>,
+        at: Option<HistoryPoint>,
     },
     /// Undo a change of a name, as a new change
     Undo {
@@ -309,20 +311,20 @@ fn written(value_type: &str, text: &str) -> anyhow::Result<Vec<u8>> {
     Ok(text.as_bytes().to_vec())
 }
 
-fn parse_at(text: &str) -> anyhow::Result<Moment> {
+fn parse_at(text: &str) -> anyhow::Result<HistoryPoint> {
     if let Ok(number) = text.parse() {
-        return Ok(Moment::Event(number));
+        return Ok(HistoryPoint::Event(number));
     }
-    parse_rfc3339(text).map(Moment::Time).ok_or_else(|| {
+    parse_rfc3339(text).map(HistoryPoint::Time).ok_or_else(|| {
         anyhow!("give the number of an event, or a time such as 2026-11-15T12:00:00Z")
     })
 }
 
 /// An event or a time, as it is said.
-pub(crate) fn at_text(at: Moment) -> String {
+pub(crate) fn at_text(at: HistoryPoint) -> String {
     match at {
-        Moment::Event(number) => number.to_string(),
-        Moment::Time(milliseconds) => time(milliseconds),
+        HistoryPoint::Event(number) => number.to_string(),
+        HistoryPoint::Time(milliseconds) => time(milliseconds),
     }
 }
 

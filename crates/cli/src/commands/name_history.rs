@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use handfast_api::Value;
-use handfast_registry::Moment;
+use handfast_registry::HistoryPoint;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -17,7 +17,11 @@ use crate::remote::client::{Client, encode, unreadable};
 const PAGE: usize = 1_000;
 
 /// Prints each page before the next is asked for. In JSON all of them are one list.
-pub(crate) fn show(client: &Client, on: &NameTarget, at: Option<Moment>) -> anyhow::Result<Answer> {
+pub(crate) fn show(
+    client: &Client,
+    on: &NameTarget,
+    at: Option<HistoryPoint>,
+) -> anyhow::Result<Answer> {
     let output = on.output;
     let at = at.map(|at| format!("&at={}", encode(&at_text(at))));
     let query = format!("limit={PAGE}{}", at.unwrap_or_default());

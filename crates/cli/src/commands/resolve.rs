@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use handfast_client::{Query, Resolution, Roots, ServerAddress};
 use handfast_id::{HdlUri, Standard};
-use handfast_registry::{Principal, Reading, Refusal, Registry, State, StoreError};
+use handfast_registry::{Principal, Reading, Registry, RegistryError, State, StoreError};
 use handfast_server::convert;
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{ResponseCode, Value, json as wire_json};
@@ -167,7 +167,7 @@ impl Resolve {
         }
         let registry = match data.open_to_read() {
             Ok(registry) => registry,
-            Err(Refusal::Store(StoreError::NoStore { .. })) => {
+            Err(RegistryError::Store(StoreError::NoStore { .. })) => {
                 return Ok(ask_server("there is no data folder here"));
             }
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
@@ -183,7 +183,7 @@ impl Resolve {
     }
 
     /// What somebody who asks a server would get, with aliases followed if that is asked for.
-    fn find(&self, registry: &Registry) -> Result<Found, Refusal> {
+    fn find(&self, registry: &Registry) -> Result<Found, RegistryError> {
         let (mut id, mut aliases) = (self.id.clone(), Vec::new());
         loop {
             let (handle, values) = stored_or_made(registry, &id)?;
@@ -195,7 +195,7 @@ impl Resolve {
                 return self.select(registry, handle, &values, aliases);
             };
             if aliases.contains(&handle) {
-                return Err(Refusal::Policy {
+                return Err(RegistryError::Policy {
                     code: "alias-loop",
                     problem: format!("the aliases of {} lead in a circle", self.id),
                 });
@@ -212,7 +212,7 @@ impl Resolve {
         handle: String,
         values: &[Value<'static>],
         aliases: Vec<String>,
-    ) -> Result<Found, Refusal> {
+    ) -> Result<Found, RegistryError> {
         let reading = match &self.who {
             Some(who) => registry.reading(who, &handle, values)?,
             None => Reading::Public,
@@ -226,7 +226,7 @@ impl Resolve {
         let values = values.iter().filter(is_given);
         let values: Vec<_> = values.cloned().map(Value::into_owned).collect();
         if values.is_empty() {
-            return Err(Refusal::NotFound(handle));
+            return Err(RegistryError::NotFound(handle));
         }
         Ok(Found {
             handle,
@@ -237,8 +237,11 @@ impl Resolve {
 }
 
 /// The values of a handle that is active, or that a template makes.
-fn stored_or_made(registry: &Registry, id: &str) -> Result<(String, Vec<Value<'static>>), Refusal> {
-    let not_found = || Refusal::NotFound(id.to_string());
+fn stored_or_made(
+    registry: &Registry,
+    id: &str,
+) -> Result<(String, Vec<Value<'static>>), RegistryError> {
+    let not_found = || RegistryError::NotFound(id.to_string());
     match registry.show(&Principal::Operator, id) {
         Ok(shown) if shown.record.state == State::Active => {
             Ok((shown.record.text, shown.record.values))

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use handfast_registry::{Principal, Refusal, StoreError};
+use handfast_registry::{Principal, RegistryError, StoreError};
 use handfast_server::{Contact, HandleServer, Identity, IdentityError, TakeoverError};
 use serde_json::{Value as Json, json};
 
@@ -36,13 +36,13 @@ pub(crate) fn run(
         }
         Err(error) => {
             let (code, problem) = ("not-taken-over", error.to_string());
-            return Ok(output.refuse(&Refusal::Policy { code, problem }));
+            return Ok(output.refuse(&RegistryError::Policy { code, problem }));
         }
     };
     let is_there = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if is_there {
         let folder = folder.to_path_buf();
-        let refusal = Refusal::Store(StoreError::AlreadyExists { folder });
+        let refusal = RegistryError::Store(StoreError::AlreadyExists { folder });
         return Ok(output.refuse(&refusal));
     }
     let half = beside(folder);
@@ -92,7 +92,10 @@ pub(crate) fn run(
 }
 
 /// What the folder holds beside names: those who can log in by the name they had.
-fn fill(server: &HandleServer, half: &Path) -> anyhow::Result<Result<Vec<Principal>, Refusal>> {
+fn fill(
+    server: &HandleServer,
+    half: &Path,
+) -> anyhow::Result<Result<Vec<Principal>, RegistryError>> {
     let known = make(half).and_then(|registry| server.keep_prefixes(&registry));
     let known = match known {
         Ok(known) => known,

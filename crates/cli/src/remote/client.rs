@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
-use handfast_registry::{Principal, Refusal};
+use handfast_registry::{Principal, RegistryError};
 use handfast_server::{AS_HEADER, LocalApi, SOCKET};
 use http_body_util::BodyExt;
 use hyper::body::Bytes;
@@ -119,7 +119,7 @@ pub(crate) enum Problem {
     /// The API could not be asked.
     Failed(anyhow::Error),
     /// The data folder could not be opened, or the answer cannot be used.
-    Local(Refusal),
+    Local(RegistryError),
     /// It cannot be asked in this way.
     Misused(&'static str),
     /// The API said no, or that it cannot.
@@ -621,7 +621,7 @@ impl Output {
 
 /// What a server says is not what it should.
 pub(crate) fn unreadable() -> Problem {
-    Problem::Local(Refusal::Policy {
+    Problem::Local(RegistryError::Policy {
         code: "unreadable",
         problem: "the server said something that cannot be read: is it of another version?".into(),
     })

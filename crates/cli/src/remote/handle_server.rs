@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
-use handfast_client::{Client, ClientError, Login, ServerAddress, Way, World};
+use handfast_client::{Client, ClientError, Environment, Login, ServerAddress, Transport};
 use handfast_id::{Identifier, Rules, recognise};
 use handfast_registry::Principal;
 use handfast_wire::ResponseCode;
@@ -28,7 +28,7 @@ pub(crate) struct Connection {
     pub(crate) server: Option<ServerAddress>,
     /// Ask it by this way alone: udp, tcp or http
     #[arg(long, help_heading = HEADING, value_parser = way)]
-    pub(crate) way: Option<Way>,
+    pub(crate) way: Option<Transport>,
     /// Log in with this private key; `HANDFAST_PASSPHRASE` opens one that is encrypted
     #[arg(
         long,
@@ -60,7 +60,7 @@ impl Connection {
 
     /// A client that asks the server, as someone.
     pub(crate) fn client(&self, who: Option<&Principal>) -> anyhow::Result<Client> {
-        let mut client = Client::new(World::system());
+        let mut client = Client::new(Environment::system());
         if let Some(server) = &self.server {
             client = client.at(server.clone());
         }
@@ -205,11 +205,11 @@ fn variable(name: &str) -> Option<Zeroizing<Vec<u8>>> {
         .map(|text| Zeroizing::new(text.into_bytes()))
 }
 
-fn way(text: &str) -> Result<Way, String> {
+fn way(text: &str) -> Result<Transport, String> {
     match text {
-        "udp" => Ok(Way::Udp),
-        "tcp" => Ok(Way::Tcp),
-        "http" => Ok(Way::Http),
+        "udp" => Ok(Transport::Udp),
+        "tcp" => Ok(Transport::Tcp),
+        "http" => Ok(Transport::Http),
         _ => Err("it is udp, tcp or http".to_string()),
     }
 }

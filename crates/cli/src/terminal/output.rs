@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use handfast_registry::Refusal;
+use handfast_registry::RegistryError;
 use handfast_server::convert;
 use serde_json::{Map, Value as Json, json};
 
@@ -22,7 +22,7 @@ impl Output {
     /// Prints what came of a command: JSON, or lines for people; or why it was refused.
     pub(crate) fn print<T>(
         self,
-        outcome: Result<T, Refusal>,
+        outcome: Result<T, RegistryError>,
         as_json: impl FnOnce(&T) -> Json,
         for_people: impl FnOnce(&T, &mut dyn Write) -> io::Result<()>,
     ) -> anyhow::Result<Answer> {
@@ -100,7 +100,7 @@ impl Output {
     }
 
     /// Says why something was not done: the answer is no, or the system failed.
-    pub(crate) fn refuse(self, refusal: &Refusal) -> Answer {
+    pub(crate) fn refuse(self, refusal: &RegistryError) -> Answer {
         let text = if self.json {
             let error = convert::command_error(convert::problem(refusal));
             json!({ "error": error }).to_string()

@@ -10,8 +10,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{Endpoint, PATIENCE, Packed, envelope, in_time};
-use crate::target::write_place;
+use super::{Endpoint, MESSAGE_TIMEOUT, Packed, envelope, in_time};
+use crate::target::write_host_port;
 
 /// Sends a request and reads the reply.
 pub(super) async fn exchange(
@@ -23,14 +23,14 @@ pub(super) async fn exchange(
     let message = [request.envelope.to_bytes(), request.payload.clone()].concat();
     let mut bytes = head(endpoint, handle, message.len()).into_bytes();
     bytes.extend_from_slice(&message);
-    in_time(PATIENCE, stream.write_all(&bytes)).await?;
-    in_time(PATIENCE, receive(&mut stream)).await
+    in_time(MESSAGE_TIMEOUT, stream.write_all(&bytes)).await?;
+    in_time(MESSAGE_TIMEOUT, receive(&mut stream)).await
 }
 
 fn head(endpoint: &Endpoint, handle: &str, length: usize) -> String {
     let mut host = String::new();
     // Writing to text does not fail.
-    let _ = write_place(&mut host, &endpoint.host, endpoint.port);
+    let _ = write_host_port(&mut host, &endpoint.host, endpoint.port);
     let host = host.strip_suffix(":80").unwrap_or(&host);
     let mut path = String::new();
     if !endpoint.path.is_empty() {
@@ -121,12 +121,12 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Way;
+    use crate::target::Transport;
 
     #[test]
     fn the_handle_is_encoded_with_its_slash() {
         let endpoint = Endpoint {
-            way: Way::Http,
+            transport: Transport::Http,
             host: "::1".into(),
             port: 8000,
             path: "/hdl/".into(),

@@ -1,6 +1,6 @@
-//! Carrying messages: sockets, bounds and patience.
+//! Transports: sockets, limits and timeouts.
 //!
-//! A conversation is a request and its replies. Nothing runs beside it: who drops it stops it.
+//! A conversation is a request and its replies. It has no background task: dropping it stops it.
 
 mod http;
 mod tcp;
@@ -16,27 +16,27 @@ use handfast_wire::{Codec, Envelope, Reader};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
-use crate::target::{Way, write_place};
+use crate::target::{Transport, write_host_port};
 
-/// Where and how a server is talked to.
+/// The address of a server, and the transport to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Endpoint {
-    pub(crate) way: Way,
-    /// An address, or a name that has to be looked up.
+    pub(crate) transport: Transport,
+    /// An address, or a host name.
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// What stands before handles in the paths of HTTP.
+    /// The path before handles in HTTP.
     pub(crate) path: String,
 }
 
-/// A message with its envelope, sealed or not.
+/// A message with its envelope, encrypted or not.
 #[derive(Debug)]
 pub(crate) struct Packed {
     pub(crate) envelope: Envelope,
     pub(crate) payload: Vec<u8>,
 }
 
-/// A request that is on its way, and what comes back.
+/// A request that was sent, and its replies.
 #[derive(Debug)]
 pub(crate) enum Conversation {
     Udp(udp::Asked),
@@ -45,32 +45,32 @@ pub(crate) enum Conversation {
     Http(Option<Packed>),
 }
 
-/// Why there is no conversation.
+/// Why a conversation failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// Whether the request may have arrived.
+    /// Whether the server may have received the request.
     pub(crate) was_sent: bool,
     pub(crate) source: io::Error,
 }
 
 impl Conversation {
-    /// Sends a request; `handle` is what it is about.
+    /// Sends a request about `handle`.
     pub(crate) async fn begin(
         endpoint: &Endpoint,
         handle: &str,
         request: &Packed,
     ) -> Result<Self, Failure> {
-        match endpoint.way {
-            Way::Udp => udp::Asked::new(endpoint, request)
+        match endpoint.transport {
+            Transport::Udp => udp::Asked::new(endpoint, request)
                 .await
                 .map(Self::Udp)
                 .map_err(not_sent),
-            Way::Tcp => {
+            Transport::Tcp => {
                 let mut stream = endpoint.connect().await.map_err(not_sent)?;
                 tcp::send(&mut stream, request).await.map_err(sent)?;
                 Ok(Self::Tcp(stream))
             }
-            Way::Http => {
+            Transport::Http => {
                 let stream = endpoint.connect().await.map_err(not_sent)?;
                 let reply = http::exchange(stream, endpoint, handle, request).await;
                 reply.map(|reply| Self::Http(Some(reply))).map_err(sent)
@@ -92,13 +92,13 @@ impl Conversation {
 }
 
 impl Endpoint {
-    /// The addresses of the host. One that is given by name may have several.
+    /// The addresses of the host. A host name may have several.
     async fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         if let Ok(address) = self.host.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(address, self.port)]);
         }
         let found = lookup_host((self.host.as_str(), self.port));
-        let addresses: Vec<_> = in_time(CONNECTING, found).await?.collect();
+        let addresses: Vec<_> = in_time(CONNECT_TIMEOUT, found).await?.collect();
         if addresses.is_empty() {
             let problem = format!("{} has no address", self.host);
             return Err(io::Error::new(io::ErrorKind::NotFound, problem));
@@ -106,11 +106,11 @@ impl Endpoint {
         Ok(addresses)
     }
 
-    /// A connection to the first address that takes it.
+    /// Connects to the first address that accepts.
     async fn connect(&self) -> io::Result<TcpStream> {
         let mut last = io::ErrorKind::NotFound.into();
         for address in self.addresses().await? {
-            match in_time(CONNECTING, TcpStream::connect(address)).await {
+            match in_time(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
                 Ok(stream) => {
                     stream.set_nodelay(true)?;
                     return Ok(stream);
@@ -124,12 +124,12 @@ impl Endpoint {
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_place(f, &self.host, self.port)?;
-        write!(f, " over {}", self.way)
+        write_host_port(f, &self.host, self.port)?;
+        write!(f, " over {}", self.transport)
     }
 }
 
-/// The envelope at the start of bytes. One that announces more than is allowed is refused.
+/// The envelope at the start of bytes. One that announces more than is allowed is rejected.
 fn envelope(bytes: &[u8]) -> io::Result<Envelope> {
     Envelope::decode(&mut Reader::new(bytes)).map_err(garbled)
 }
@@ -138,11 +138,8 @@ fn garbled(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
-async fn in_time<T>(
-    patience: Duration,
-    work: impl Future<Output = io::Result<T>>,
-) -> io::Result<T> {
-    timeout(patience, work).await?
+async fn in_time<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    timeout(limit, work).await?
 }
 
 fn not_sent(source: io::Error) -> Failure {
@@ -159,7 +156,7 @@ fn sent(source: io::Error) -> Failure {
     }
 }
 
-/// How long a connection may take.
-const CONNECTING: Duration = Duration::from_secs(10);
-/// How long a whole message may take.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// The timeout of a connection attempt.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The timeout of a whole message.
+const MESSAGE_TIMEOUT: Duration = Duration::from_mins(1);

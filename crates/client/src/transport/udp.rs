@@ -1,4 +1,4 @@
-//! UDP: packets, sent again until an answer comes (`handle-protocol.md` §1.4).
+//! UDP: packets, repeated until a reply comes (`handle-protocol.md` §1.4).
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{Endpoint, Packed, envelope};
 
-/// A request in packets, and a socket that hears its server alone.
+/// A request in packets, and a socket that receives from its server only.
 #[derive(Debug)]
 pub(crate) struct Asked {
     socket: UdpSocket,
@@ -36,14 +36,15 @@ impl Asked {
         Err(last)
     }
 
-    /// Sends the request, again and again, until the reply has come whole. Packets with other request ids are ignored.
+    /// Sends the request repeatedly until the reply is complete. Packets with other request ids are
+    /// ignored.
     pub(super) async fn reply(&mut self) -> io::Result<Packed> {
         let mut reassembly = None;
-        for patience in PATIENCE {
+        for timeout in REPLY_TIMEOUTS {
             for packet in &self.packets {
                 self.socket.send(packet).await?;
             }
-            let until = Instant::now() + patience;
+            let until = Instant::now() + timeout;
             while let Ok(received) = timeout_at(until, self.receive(&mut reassembly)).await {
                 if let Some(reply) = received? {
                     return Ok(reply);
@@ -53,16 +54,16 @@ impl Asked {
         Err(io::ErrorKind::TimedOut.into())
     }
 
-    /// Takes a packet; the reply, if it completes it.
+    /// Adds a packet; returns the reply if it is complete.
     async fn receive(&self, reassembly: &mut Option<Reassembly>) -> io::Result<Option<Packed>> {
-        // Longer than any packet should be: what is longer yet is cut off, and then of no use.
+        // Longer than any packet should be: a longer one is truncated, and then useless.
         let mut buffer = [0; 2_048];
         let length = self.socket.recv(&mut buffer).await?;
         let packet = buffer.get(..length).unwrap_or_default();
         if Envelope::request_id_in(packet) != Some(self.request_id) {
             return Ok(None);
         }
-        // What does not help is ignored as if it had been lost.
+        // A useless packet is ignored as if it had been lost.
         match reassembly {
             None => *reassembly = Reassembly::begin(packet).ok(),
             Some(begun) => {
@@ -78,12 +79,13 @@ impl Asked {
     }
 }
 
-/// Whether a packet is one of another reply to the same request, such as a server gives that was asked twice.
+/// Whether a packet belongs to another reply to the same request, such as from a server that was
+/// asked twice.
 fn is_another(begun: &Reassembly, packet: &[u8]) -> bool {
     envelope(packet).is_ok_and(|envelope| envelope.length != begun.envelope().length)
 }
 
-/// A socket that sends to, and hears, one address alone.
+/// A socket that sends to, and receives from, one address only.
 async fn connected(address: SocketAddr) -> io::Result<UdpSocket> {
     let any: SocketAddr = if address.is_ipv4() {
         (Ipv4Addr::UNSPECIFIED, 0).into()
@@ -96,7 +98,7 @@ async fn connected(address: SocketAddr) -> io::Result<UdpSocket> {
 }
 
 /// "send, wait 500 ms; resend, wait 1000 ms; resend, wait 1500 ms; then give up on UDP"
-const PATIENCE: [Duration; 3] = [
+const REPLY_TIMEOUTS: [Duration; 3] = [
     Duration::from_millis(500),
     Duration::from_secs(1),
     Duration::from_millis(1_500),

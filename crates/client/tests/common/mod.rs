@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use handfast_client::{Client, Login, ServerAddress, World};
+use handfast_client::{Client, Environment, Login, ServerAddress};
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry, Role};
 use handfast_server::{Addresses, Identity, Listener, RunningServer, ServerContext};
 use handfast_wire::crypto::{SigningKey, read_private_key};
 use handfast_wire::{Admin, AdminPermissions, Codec, Permissions, PublicKey, Site};
 
-/// A server that has the prefix `20.1000`, and where it is.
+/// A server with the prefix `20.1000`, and its addresses.
 pub(crate) struct Server {
     folder: tempfile::TempDir,
     _served: RunningServer,
@@ -28,9 +28,9 @@ pub(crate) struct Server {
     pub(crate) site: Site,
 }
 
-/// Whoever has the secret.
+/// A login with the secret.
 pub(crate) const SECRET_ADMIN: &str = "300:20.1000/admin";
-/// Whoever has the key.
+/// A login with the key.
 pub(crate) const KEY_ADMIN: &str = "301:20.1000/admin";
 pub(crate) const OPERATOR: Principal = Principal::Operator;
 
@@ -47,7 +47,8 @@ pub(crate) fn random(bytes: &mut [u8]) {
     getrandom::fill(bytes).unwrap();
 }
 
-/// Runs a test. Servers have a runtime of their own, which must not be made or dropped inside of another.
+/// Runs a test. Servers have a runtime of their own, which must not be created or dropped inside
+/// another.
 pub(crate) fn block_on<F: Future>(test: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -57,7 +58,7 @@ pub(crate) fn block_on<F: Future>(test: F) -> F::Output {
 }
 
 pub(crate) fn client() -> Client {
-    Client::new(World::system())
+    Client::new(Environment::system())
 }
 
 impl Server {
@@ -66,7 +67,10 @@ impl Server {
         let ahead = Arc::new(AtomicU64::new(0));
         let world = || {
             let ahead = Arc::clone(&ahead);
-            handfast_registry::World::new(move || now() + ahead.load(Ordering::Relaxed), random)
+            handfast_registry::Environment::new(
+                move || now() + ahead.load(Ordering::Relaxed),
+                random,
+            )
         };
         let registry = Registry::create(folder.path(), world()).unwrap();
         let authority = NewAuthority::default();
@@ -137,7 +141,7 @@ impl Server {
         self.registry.create_name(&OPERATOR, handle, name).unwrap();
     }
 
-    /// The key of the server, which is an administrator's too.
+    /// The key of the server, which is also an administrator's.
     pub(crate) fn key(&self) -> SigningKey {
         let file = std::fs::read(self.folder.path().join("privkey.bin")).unwrap();
         SigningKey::new(read_private_key(&file, None).unwrap()).unwrap()

@@ -2,133 +2,139 @@
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use crate::access::principal::Principal;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::registry::Registry;
 
-/// Someone who can be given roles, and for whom programs act by tokens.
+/// An account: it can be granted roles, and programs act for it with tokens.
 ///
 /// ```
-/// # use handfast_registry::{Principal, Registry, World};
+/// # use handfast_registry::{Principal, Registry, Environment};
 /// # let folder = tempfile::tempdir().unwrap();
-/// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+/// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
 /// registry.create_account(&Principal::Operator, "ann", "Ann of the map room")?;
 /// assert_eq!(registry.accounts()?[0].name, "ann");
-/// # Ok::<_, handfast_registry::Refusal>(())
+/// # Ok::<_, handfast_registry::RegistryError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
-    /// What grants call it.
+    /// Its name, as grants use it.
     pub name: String,
-    /// Who that is, for people.
+    /// A title for people.
     pub title: String,
     /// When it was created, in milliseconds since 1970.
     pub created: u64,
-    /// Whether its tokens count no more.
+    /// Whether it is suspended: its tokens are rejected.
     pub is_suspended: bool,
-    /// Whether it may do everything, over the web too.
+    /// Whether it is an administrator, over the web, too.
     pub is_administrator: bool,
 }
 
-/// What is to change of an account.
+/// A change of an account; unset fields stay as they are.
 #[derive(Clone, Debug, Default)]
 pub struct AccountChange {
-    /// Who that is, for people.
+    /// A title for people.
     pub title: Option<String>,
-    /// Whether its tokens count no more.
+    /// Whether it is suspended: its tokens are rejected.
     pub suspended: Option<bool>,
-    /// Whether it may do everything.
+    /// Whether it is an administrator.
     pub administrator: Option<bool>,
 }
 
 impl Account {
-    /// Accounts of earlier versions do not say that they are suspended or administer: they are not, and do not.
+    /// Accounts stored by earlier versions lack the two flags: they are neither suspended nor
+    /// administrators.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let whole = postcard::from_bytes(bytes).ok();
         whole.or_else(|| postcard::from_bytes(&[bytes, &[0, 0]].concat()).ok())
     }
 }
 
-/// The longest title of an account, in bytes.
-const LONGEST_TITLE: usize = handfast_api::limits::ACCOUNT_TITLE;
+/// The maximum length of the title of an account, in bytes.
+const MAX_TITLE_BYTES: usize = handfast_api::limits::ACCOUNT_TITLE;
 
 impl Registry {
-    /// Creates an account. The operator and administrators may.
-    pub fn create_account(&self, who: &Principal, name: &str, title: &str) -> Result<(), Refusal> {
+    /// Creates an account. Only the operator and administrators may.
+    pub fn create_account(
+        &self,
+        who: &Principal,
+        name: &str,
+        title: &str,
+    ) -> Result<(), RegistryError> {
         let account = named(name)?;
         let title = checked_title(title)?;
-        self.change(who, move |draft| {
-            draft.need_administrator()?;
-            if draft.account(&account)?.is_some() {
-                return Err(Refusal::policy(
+        self.change(who, move |change_set| {
+            change_set.need_administrator()?;
+            if change_set.account(&account)?.is_some() {
+                return Err(RegistryError::policy(
                     "account-exists",
                     format!("account {account} exists already"),
                 ));
             }
-            draft.make_account(&account, &title)
+            change_set.make_account(&account, &title)
         })
     }
 
-    /// Changes an account. The operator and administrators may.
+    /// Changes an account. Only the operator and administrators may.
     ///
     /// ```
-    /// # use handfast_registry::{AccountChange, NewToken, Principal, Registry, World};
+    /// # use handfast_registry::{AccountChange, NewToken, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # let operator = Principal::Operator;
     /// registry.create_account(&operator, "ann", "")?;
     /// let (token, _) = registry.create_token(&operator, "ann", NewToken::default())?;
     /// let suspend = AccountChange { suspended: Some(true), ..AccountChange::default() };
     /// registry.change_account(&operator, "ann", &suspend)?;
     /// assert_eq!(registry.who_has(&token)?, None);
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn change_account(
         &self,
         who: &Principal,
         name: &str,
         change: &AccountChange,
-    ) -> Result<Account, Refusal> {
+    ) -> Result<Account, RegistryError> {
         let account = named(name)?;
         let title = change.title.as_deref().map(checked_title).transpose()?;
         let (suspended, administrator) = (change.suspended, change.administrator);
-        self.change(who, move |draft| {
-            draft.need_administrator()?;
-            let found = draft.account(&account)?;
-            let mut kept = found.ok_or_else(|| no_account(&account))?;
+        self.change(who, move |change_set| {
+            change_set.need_administrator()?;
+            let found = change_set.account(&account)?;
+            let mut stored = found.ok_or_else(|| no_account(&account))?;
             let takes_own = suspended == Some(true) || administrator == Some(false);
-            if takes_own && *draft.who() == account {
+            if takes_own && *change_set.who() == account {
                 let problem = "someone else takes the rights of your own account";
-                return Err(Refusal::policy("own-account", problem));
+                return Err(RegistryError::policy("own-account", problem));
             }
-            kept.title = title.unwrap_or(kept.title);
-            kept.is_suspended = suspended.unwrap_or(kept.is_suspended);
-            kept.is_administrator = administrator.unwrap_or(kept.is_administrator);
-            draft.keep_posted(Table::Accounts, account.key().as_bytes(), &kept)?;
-            draft.note(Action::Account, account.key().as_bytes());
-            Ok(kept)
+            stored.title = title.unwrap_or(stored.title);
+            stored.is_suspended = suspended.unwrap_or(stored.is_suspended);
+            stored.is_administrator = administrator.unwrap_or(stored.is_administrator);
+            change_set.store_encoded(Table::Accounts, account.key().as_bytes(), &stored)?;
+            change_set.note(Action::Account, account.key().as_bytes());
+            Ok(stored)
         })
     }
 
     /// An account.
-    pub fn account(&self, name: &str) -> Result<Account, Refusal> {
+    pub fn account(&self, name: &str) -> Result<Account, RegistryError> {
         let account = named(name)?;
         let found = self.read(|view| view.account(&account))?;
         found.ok_or_else(|| no_account(&account))
     }
 
     /// All accounts, by name.
-    pub fn accounts(&self) -> Result<Vec<Account>, Refusal> {
+    pub fn accounts(&self) -> Result<Vec<Account>, RegistryError> {
         self.read(|view| {
             let mut accounts = Vec::new();
             view.now
-                .scan(&Place::named(Table::Accounts, b""), &mut |_, bytes| {
+                .scan(&TableKey::named(Table::Accounts, b""), &mut |_, bytes| {
                     accounts.extend(Account::from_bytes(bytes));
                     ControlFlow::Continue(())
                 })?;
@@ -137,40 +143,40 @@ impl Registry {
     }
 }
 
-fn named(name: &str) -> Result<Principal, Refusal> {
+fn named(name: &str) -> Result<Principal, RegistryError> {
     let account = Principal::account(name);
-    account.map_err(|error| Refusal::policy("bad-account", error.to_string()))
+    account.map_err(|error| RegistryError::policy("bad-account", error.to_string()))
 }
 
-fn checked_title(title: &str) -> Result<String, Refusal> {
-    if title.len() > LONGEST_TITLE {
-        let problem = format!("the title of an account has at most {LONGEST_TITLE} bytes");
-        return Err(Refusal::policy("too-large", problem));
+fn checked_title(title: &str) -> Result<String, RegistryError> {
+    if title.len() > MAX_TITLE_BYTES {
+        let problem = format!("the title of an account has at most {MAX_TITLE_BYTES} bytes");
+        return Err(RegistryError::policy("too-large", problem));
     }
     Ok(title.to_string())
 }
 
-pub(crate) fn no_account(account: &Principal) -> Refusal {
+pub(crate) fn no_account(account: &Principal) -> RegistryError {
     let problem = format!("there is no account {account}: run `handfast user create {account}`");
-    Refusal::policy("no-account", problem)
+    RegistryError::policy("no-account", problem)
 }
 
 impl View<'_> {
-    pub(crate) fn account(&self, account: &Principal) -> Result<Option<Account>, Refusal> {
+    pub(crate) fn account(&self, account: &Principal) -> Result<Option<Account>, RegistryError> {
         let key = account.key();
-        let place = Place::named(Table::Accounts, key.as_bytes());
-        let found = self.now.get(&place, Account::from_bytes)?;
+        let table_key = TableKey::named(Table::Accounts, key.as_bytes());
+        let found = self.now.get(&table_key, Account::from_bytes)?;
         found
             .map(|account| {
-                account.ok_or_else(|| Refusal::Corrupt {
+                account.ok_or_else(|| RegistryError::Corrupt {
                     what: format!("the account {key}"),
                 })
             })
             .transpose()
     }
 
-    /// Whether someone has an account, and not only a part of it, that may do everything.
-    pub(crate) fn administers(&self, who: &Principal) -> Result<bool, Refusal> {
+    /// Whether the principal is an administrator's account without the limits of a token.
+    pub(crate) fn administers(&self, who: &Principal) -> Result<bool, RegistryError> {
         if !matches!(who, Principal::Account(name) if !name.is_empty()) {
             return Ok(false);
         }
@@ -179,48 +185,48 @@ impl View<'_> {
     }
 }
 
-impl Draft<'_> {
-    /// The operator, and those who may do everything.
-    pub(crate) fn need_administrator(&self) -> Result<(), Refusal> {
+impl ChangeSet<'_> {
+    /// Checks that the principal is the operator or an administrator.
+    pub(crate) fn need_administrator(&self) -> Result<(), RegistryError> {
         if self.may_do_all(self.who())? {
             return Ok(());
         }
         let problem = "this is for the operator and for administrators";
-        Err(Refusal::policy("operator-only", problem))
+        Err(RegistryError::policy("operator-only", problem))
     }
 
-    fn make_account(&mut self, account: &Principal, title: &str) -> Result<(), Refusal> {
-        let kept = Account {
+    fn make_account(&mut self, account: &Principal, title: &str) -> Result<(), RegistryError> {
+        let stored = Account {
             name: account.to_string(),
             title: title.to_string(),
             created: self.time(),
             is_suspended: false,
             is_administrator: false,
         };
-        self.keep_posted(Table::Accounts, account.key().as_bytes(), &kept)?;
+        self.store_encoded(Table::Accounts, account.key().as_bytes(), &stored)?;
         self.note(Action::Account, account.key().as_bytes());
         Ok(())
     }
 
-    /// Whoever is to have a token has an account.
-    pub(crate) fn need_account(&self, account: &Principal) -> Result<(), Refusal> {
+    /// Checks that the owner of a token has an account.
+    pub(crate) fn need_account(&self, account: &Principal) -> Result<(), RegistryError> {
         match self.account(account)? {
             Some(found) if found.is_suspended => {
                 let problem = format!("account {account} is suspended");
-                Err(Refusal::policy("suspended", problem))
+                Err(RegistryError::policy("suspended", problem))
             }
             Some(_) => Ok(()),
             None => Err(no_account(account)),
         }
     }
 
-    /// Checks that an account to which a caller gives something exists. It is created only if the
-    /// caller says so and may: nobody can remove the account that a typing error would make.
+    /// Checks that the account of a grantee exists. It is created only if the caller asks for that
+    /// and may: nobody can remove an account that a typing error would create.
     pub(crate) fn need_or_create_account(
         &mut self,
         who: &Principal,
         creates_account: bool,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         if !matches!(who, Principal::Account(_)) || self.account(who)?.is_some() {
             return Ok(());
         }
@@ -228,14 +234,14 @@ impl Draft<'_> {
             let problem = format!(
                 "there is no account {who}: give --create, or run `handfast user create {who}`"
             );
-            return Err(Refusal::policy("no-account", problem));
+            return Err(RegistryError::policy("no-account", problem));
         }
         self.need_administrator()?;
         self.make_account(who, "")
     }
 
     /// Creates the account that an imported record names, if it does not exist.
-    pub(crate) fn ensure_account(&mut self, who: &Principal) -> Result<(), Refusal> {
+    pub(crate) fn ensure_account(&mut self, who: &Principal) -> Result<(), RegistryError> {
         match who {
             Principal::Account(_) if self.account(who)?.is_none() => self.make_account(who, ""),
             _ => Ok(()),

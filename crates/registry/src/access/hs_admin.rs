@@ -1,4 +1,4 @@
-//! What the handle protocol grants: `HS_ADMIN` bits, `HS_VLIST` groups, identities `index:handle`
+//! The grants of the handle protocol: `HS_ADMIN` bits, `HS_VLIST` groups, identities `index:handle`
 //! (`handle-protocol.md` §7.4 to §7.6), to the letter and no more.
 
 use std::collections::{HashSet, VecDeque};
@@ -8,34 +8,34 @@ use handfast_wire::{Admin, AdminPermissions, Codec, Reference, Value, ValueList}
 
 use crate::access::principal::Principal;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::record::State;
 use crate::registry::Registry;
 
-/// How many groups are looked into before a search gives up.
-const MOST_GROUPS: usize = 1_000;
+/// The maximum number of groups that one search reads.
+const MAX_GROUPS: usize = 1_000;
 
 impl Registry {
-    /// Whether an identity is in a list of administrators (one with index 0 stands for every index), or in a
-    /// group that is.
-    pub fn is_one_of(&self, who: &Principal, list: &[Principal]) -> Result<bool, Refusal> {
+    /// Whether an identity is in a list of administrators, or in a group of the list. An entry with
+    /// index 0 stands for every index.
+    pub fn is_one_of(&self, who: &Principal, list: &[Principal]) -> Result<bool, RegistryError> {
         self.read(|view| view.is_one_of(who, list))
     }
 
-    /// Whether someone may do everything.
-    pub fn is_administrator(&self, who: &Principal) -> Result<bool, Refusal> {
+    /// Whether the principal may do everything.
+    pub fn is_administrator(&self, who: &Principal) -> Result<bool, RegistryError> {
         self.read(|view| view.may_do_all(who))
     }
 }
 
 impl View<'_> {
-    /// §7.4: whether one `HS_ADMIN` value among `values` gives a principal all of `needed`.
+    /// §7.4: whether one `HS_ADMIN` value among `values` grants all of `needed` to a principal.
     pub(crate) fn protocol_grants(
         &self,
         who: &Principal,
         needed: AdminPermissions,
         values: &[Value<'_>],
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RegistryError> {
         let Principal::Identity { index, handle } = who else {
             return Ok(false);
         };
@@ -52,8 +52,12 @@ impl View<'_> {
         self.is_member(&identity, groups)
     }
 
-    /// §7.4: whether an identity is in a list of administrators, or in a group that is.
-    pub(crate) fn is_one_of(&self, who: &Principal, list: &[Principal]) -> Result<bool, Refusal> {
+    /// §7.4: whether an identity is in a list of administrators, or in a group of the list.
+    pub(crate) fn is_one_of(
+        &self,
+        who: &Principal,
+        list: &[Principal],
+    ) -> Result<bool, RegistryError> {
         let Principal::Identity { index, handle } = who else {
             return Ok(false);
         };
@@ -72,15 +76,15 @@ impl View<'_> {
         self.is_member(&identity, groups)
     }
 
-    /// Breadth-first through groups; references to index 0 are not expanded.
+    /// Searches groups breadth-first; references to index 0 are not expanded.
     fn is_member(
         &self,
         identity: &Reference<'_>,
         mut groups: VecDeque<Reference<'static>>,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RegistryError> {
         let mut seen = HashSet::new();
         while let Some(group) = groups.pop_front() {
-            if group.index == 0 || seen.len() > MOST_GROUPS || !seen.insert(group.clone()) {
+            if group.index == 0 || seen.len() > MAX_GROUPS || !seen.insert(group.clone()) {
                 continue;
             }
             for member in self.members(&group)? {
@@ -93,8 +97,8 @@ impl View<'_> {
         Ok(false)
     }
 
-    /// The members of a group that is kept here; none if it is not a group, or not here.
-    fn members(&self, group: &Reference<'_>) -> Result<Vec<Reference<'static>>, Refusal> {
+    /// The members of a group that is registered here; none if it is not a group, or not here.
+    fn members(&self, group: &Reference<'_>) -> Result<Vec<Reference<'static>>, RegistryError> {
         let Ok(handle) = Handle::parse(&group.handle) else {
             return Ok(Vec::new());
         };
@@ -119,8 +123,8 @@ impl View<'_> {
     }
 }
 
-/// §7.4: a reference matches an identity when the handles are equal (prefix ignoring case, suffix by its
-/// bytes, under `0.` ignoring case throughout) and its index is 0 or the same.
+/// §7.4: a reference matches an identity when the handles are equal (prefix ignoring case, suffix
+/// by its bytes, under `0.` ignoring case throughout) and its index is 0 or the same.
 fn matches(reference: &Reference<'_>, identity: &Reference<'_>) -> bool {
     let handles = (
         Handle::from_stored(&reference.handle),
@@ -137,7 +141,7 @@ fn matches(reference: &Reference<'_>, identity: &Reference<'_>) -> bool {
     is_same && (reference.index == 0 || reference.index == identity.index)
 }
 
-/// §7.6 and §9: what the difference between two sets of values needs.
+/// §7.6 and §9: the permissions that the difference between two sets of values needs.
 pub(crate) fn needed_for(old: &[Value<'_>], new: &[Value<'_>]) -> AdminPermissions {
     use AdminPermissions as P;
     let is_admin = |value: &Value<'_>| value.is_type("HS_ADMIN");
@@ -170,9 +174,9 @@ pub(crate) fn needed_for(old: &[Value<'_>], new: &[Value<'_>]) -> AdminPermissio
     needed
 }
 
-/// Whether replacing one value by another is what `PUBLIC_WRITE` lets everybody do: the data changes, and neither the
-/// type nor the permissions do. Types that the handle system itself reads (`HS_…`: keys, administrators, groups, sites)
-/// are never for everybody to write, whatever their permissions say.
+/// Whether `PUBLIC_WRITE` lets everybody replace one value by another: the data changes, the type
+/// and the permissions do not. Types that the handle system itself reads (`HS_…`: keys,
+/// administrators, groups, sites) are never open to everybody, whatever their permissions say.
 ///
 /// ```
 /// use handfast_registry::is_public_write;
@@ -195,13 +199,13 @@ pub fn is_public_write(old: &Value<'_>, new: &Value<'_>) -> bool {
             == (old.index, &old.value_type, old.permissions)
 }
 
-/// Whether a change touches who administers a handle.
+/// Whether a change touches the administrators of a handle.
 pub(crate) fn touches_admins(old: &[Value<'_>], new: &[Value<'_>]) -> bool {
     touches(old, new, &["HS_ADMIN"])
 }
 
-/// Whether a change of what exists touches by whom, or by what, anybody is known: groups and keys too, those of sites
-/// among them.
+/// Whether a change of existing values touches how anybody is identified: groups and keys, too,
+/// also those of sites.
 pub(crate) fn touches_identities(old: &[Value<'_>], new: &[Value<'_>]) -> bool {
     touches(
         old,

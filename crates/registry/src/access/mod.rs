@@ -1,5 +1,4 @@
-//! Who may do what: principals, accounts, tokens, roles, the grants of `HS_ADMIN` values, and
-//! quotas.
+//! Access: principals, accounts, tokens, roles, the grants of `HS_ADMIN` values, and quotas.
 
 pub(crate) mod account;
 pub(crate) mod hs_admin;

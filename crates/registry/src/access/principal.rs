@@ -1,4 +1,4 @@
-//! Who acts.
+//! Principals: who acts.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 
-/// Whoever asks for something.
+/// The principal of a request.
 ///
 /// ```
 /// use handfast_registry::Principal;
@@ -21,30 +21,30 @@ use crate::authority::policy::Role;
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Principal {
-    /// Someone who has an account here.
+    /// The owner of an account.
     Account(String),
-    /// Someone who holds the key at an index of a handle.
+    /// The holder of the key at an index of a handle.
     Identity {
         /// The index; 0 stands for any.
         index: u32,
         /// The handle.
         handle: String,
     },
-    /// Whoever may write the data folder: may do everything.
+    /// The operator: may write the data folder, and may do everything.
     Operator,
-    /// Someone who has an account here, with a token that is for less than they may do.
+    /// An account with a token that is limited to a part of its rights.
     Limited {
         /// The account.
         account: String,
-        /// What the token is for.
+        /// The limit of the token.
         limit: Limit,
     },
 }
 
-/// What a token is limited to.
+/// The limit of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
-    /// The authority, with all below; all of them if `None`.
+    /// The authority, with everything below it; all authorities if `None`.
     pub authority: Option<AuthorityPath>,
     /// The highest role.
     pub role: Role,
@@ -82,13 +82,13 @@ impl Principal {
         Ok(Self::Account(name.to_string()))
     }
 
-    /// Who is not known at all: has no role anywhere, and no name that anything could be granted to.
+    /// An anonymous principal: it has no role, and no name that anything could be granted to.
     #[must_use]
     pub fn nobody() -> Self {
         Self::Account(String::new())
     }
 
-    /// The same without what is true of this occasion alone, as it is remembered.
+    /// The principal without the limits of this one request, as it is stored.
     #[must_use]
     pub(crate) fn lasting(&self) -> Self {
         match self {
@@ -97,7 +97,7 @@ impl Principal {
         }
     }
 
-    /// What it is found by; two principals are one when their keys are.
+    /// Its key in the store; two principals are equal if their keys are.
     #[must_use]
     pub fn key(&self) -> String {
         match self {
@@ -105,7 +105,8 @@ impl Principal {
                 format!("account:{}", name.to_lowercase())
             }
             Self::Identity { index, handle } => match Handle::from_stored(handle) {
-                // handle-protocol.md §7.4: suffixes by their bytes, but under `0.` in no case.
+                // handle-protocol.md §7.4: suffixes compare by their bytes, but under `0.` ignoring
+                // case.
                 Ok(handle) => format!("{index}:{}", handle.key(CaseRule::Sensitive)),
                 Err(_) => format!("{index}:{handle}"),
             },
@@ -132,7 +133,7 @@ impl fmt::Display for Principal {
     }
 }
 
-/// A text that names nobody.
+/// The text does not name a principal.
 ///
 /// ```
 /// let error = handfast_registry::Principal::parse("a b").unwrap_err();

@@ -1,22 +1,22 @@
-//! How much one account may have waiting and stored.
+//! Quotas: how much one account may have open and stored.
 //!
-//! Whoever has an account, and no role, can still ask for authorities and start jobs. Both are stored, so both are
-//! counted by account. The operator and administrators have no quotas.
+//! An account without any role can still request authorities and start jobs. Both are stored, so
+//! both are counted by account. The operator and administrators have no quotas.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 
 use crate::access::principal::Principal;
-use crate::authority::manage::NewAuthority;
+use crate::authority::create::NewAuthority;
 use crate::authority::policy::{Authority, AuthorityStatus};
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::jobs::job::Job;
 use crate::registry::Registry;
 
-/// What one account may have at most.
+/// The limits for one account.
 ///
 /// ```
 /// use handfast_registry::Limits;
@@ -26,12 +26,12 @@ use crate::registry::Registry;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Jobs that an account starts in 24 hours.
+    /// Jobs that an account may start in 24 hours.
     pub jobs_per_day: u64,
     /// Jobs of an account that wait, run or were interrupted.
     pub open_jobs: u64,
-    /// Authorities that an account has asked for, and that nobody has decided on. Requests that it
-    /// took back count for 24 hours.
+    /// Authorities that an account has requested and nobody has decided on. Requests that it took
+    /// back count for 24 hours.
     pub requested_authorities: u64,
 }
 
@@ -46,15 +46,15 @@ impl Default for Limits {
 }
 
 /// A day, in milliseconds.
-const DAY: u64 = 24 * 60 * 60 * 1_000;
+const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
 /// After how many seconds an account with too many open jobs may see one of them ended.
 const OPEN_JOBS_RETRY: u64 = 60;
 
-/// The longest title, meaning, contact and path of an authority that is only asked for, in bytes.
+/// The maximum length of title, meaning, contact and path of a requested authority, in bytes.
 const MAX_REQUEST_TEXT: usize = 1_000;
 
-/// How many authorities each account has asked for, in a version of the prefixes.
+/// How many authorities each account has requested, in a version of the prefixes.
 #[derive(Default)]
 pub(crate) struct OpenRequests {
     version: u64,
@@ -64,40 +64,40 @@ pub(crate) struct OpenRequests {
     withdrawn: HashMap<String, Vec<u64>>,
 }
 
-/// The jobs of one account, counted.
+/// Counts of the jobs of one account.
 #[derive(Default)]
 pub(crate) struct JobsOfAccount {
     /// How many have not ended.
     open: u64,
-    /// When those of the last day started, oldest first.
+    /// When the jobs of the last day started, oldest first.
     recent: Vec<u64>,
-    /// The numbers of those that have ended, oldest first.
+    /// The numbers of its ended jobs, oldest first.
     ended: Vec<u64>,
 }
 
-/// Jobs of an account that make room for a new one.
+/// Old jobs of an account that are pruned when a new one starts.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct OldJobs {
-    /// Those that are forgotten.
+    /// Jobs to delete.
     pub(crate) forgotten: Vec<u64>,
-    /// Those of which it is forgotten what they refused.
+    /// Jobs whose errors are deleted.
     pub(crate) without_outcomes: Vec<u64>,
 }
 
-/// How many jobs of an account that have ended are stored, unless it may start more in a day.
+/// The maximum number of stored ended jobs of an account, unless it may start more in a day.
 const MAX_STORED_JOBS: usize = 1_000;
 
-/// Of how many jobs of an account it is stored what they refused.
+/// The maximum number of jobs of an account whose errors are stored.
 const MAX_JOBS_WITH_OUTCOMES: usize = 10;
 
-/// How many old jobs are forgotten when a new one begins.
+/// The maximum number of old jobs that are deleted when a new one starts.
 const MAX_PRUNED_AT_ONCE: usize = 20;
 
 impl OpenRequests {
     /// When an account took requests back in the last day, oldest first.
     fn withdrawn_since(&self, who: &Principal, now: u64) -> Vec<u64> {
         let times = self.withdrawn.get(&who.key());
-        let recent = |at: &&u64| at.saturating_add(DAY) > now;
+        let recent = |at: &&u64| at.saturating_add(DAY_MS) > now;
         times
             .into_iter()
             .flatten()
@@ -114,12 +114,12 @@ impl JobsOfAccount {
         } else {
             self.ended.push(job.number);
         }
-        if job.started.saturating_add(DAY) > now {
+        if job.started.saturating_add(DAY_MS) > now {
             self.recent.push(job.started);
         }
     }
 
-    /// What is forgotten when another one begins.
+    /// The jobs to prune when another one starts.
     pub(crate) fn old(&self, limits: &Limits) -> OldJobs {
         let per_day = usize::try_from(limits.jobs_per_day).unwrap_or(usize::MAX);
         let stored = MAX_STORED_JOBS.max(per_day);
@@ -127,7 +127,7 @@ impl JobsOfAccount {
         let mut forgotten: Vec<_> = newest_first().skip(stored - 1).collect();
         forgotten.reverse();
         forgotten.truncate(MAX_PRUNED_AT_ONCE);
-        // One falls out each time.
+        // One more leaves the list each time.
         let without_outcomes = newest_first().skip(MAX_JOBS_WITH_OUTCOMES - 1).take(1);
         OldJobs {
             forgotten,
@@ -135,46 +135,46 @@ impl JobsOfAccount {
         }
     }
 
-    /// Whether the account may start another one.
-    pub(crate) fn check(&self, limits: &Limits, now: u64) -> Result<(), Refusal> {
+    /// Checks that the account may start another job.
+    pub(crate) fn check(&self, limits: &Limits, now: u64) -> Result<(), RegistryError> {
         if self.open >= limits.open_jobs {
             let open = limits.open_jobs;
             let problem = format!(
-                "an account has at most {open} jobs that have not ended: wait for them, or cancel some; the operator sets \
-                 this with `open-jobs` in `[limits]` of handfast.toml"
+                "an account has at most {open} jobs that have not ended: wait for them, or cancel \
+                 some; the operator sets this with `open-jobs` in `[limits]` of handfast.toml"
             );
-            return Err(Refusal::quota(problem, Some(OPEN_JOBS_RETRY)));
+            return Err(RegistryError::quota(problem, Some(OPEN_JOBS_RETRY)));
         }
         let count = u64::try_from(self.recent.len()).unwrap_or(u64::MAX);
         if count >= limits.jobs_per_day {
-            let most = limits.jobs_per_day;
+            let limit = limits.jobs_per_day;
             let problem = format!(
-                "an account starts at most {most} jobs in 24 hours: wait, or send more names in each; the operator sets \
-                 this with `jobs-per-day` in `[limits]` of handfast.toml"
+                "an account starts at most {limit} jobs in 24 hours: wait, or send more names in \
+                 each; the operator sets this with `jobs-per-day` in `[limits]` of handfast.toml"
             );
             let oldest = self.recent.iter().min().copied().unwrap_or(now);
-            let wait = oldest.saturating_add(DAY).saturating_sub(now) / 1_000 + 1;
-            return Err(Refusal::quota(problem, Some(wait)));
+            let wait = oldest.saturating_add(DAY_MS).saturating_sub(now) / 1_000 + 1;
+            return Err(RegistryError::quota(problem, Some(wait)));
         }
         Ok(())
     }
 }
 
 impl Registry {
-    /// The same registry with other quotas than the usual ones.
+    /// Replaces the default quotas.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Whether someone may ask for one more authority.
+    /// Checks that a principal may request one more authority.
     pub(crate) fn check_request(
         &self,
         who: &Principal,
         path: &str,
         new: &NewAuthority,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         if self.is_administrator(who)? {
             return Ok(());
         }
@@ -184,35 +184,36 @@ impl Registry {
                 "path, title, meaning and contact of an authority that is asked for have at most \
                  {MAX_REQUEST_TEXT} bytes each; more can be said when it is approved"
             );
-            return Err(Refusal::policy("too-large", problem));
+            return Err(RegistryError::policy("too-large", problem));
         }
-        let most = self.limits.requested_authorities;
+        let limit = self.limits.requested_authorities;
         let now = self.now();
         let (open, withdrawn) = self.open_requests(|open| {
             let count = open.by_account.get(&who.key()).copied();
             (count.unwrap_or_default(), open.withdrawn_since(who, now))
         })?;
         let count = u64::try_from(withdrawn.len()).unwrap_or(u64::MAX);
-        if open.saturating_add(count) < most {
+        if open.saturating_add(count) < limit {
             return Ok(());
         }
         let problem = format!(
-            "an account has at most {most} open requests for authorities, and one that it took back counts for 24 hours: \
-             wait until one is decided; the operator sets this with `requested-authorities` in `[limits]` of handfast.toml"
+            "an account has at most {limit} open requests for authorities, and one that it took \
+             back counts for 24 hours: wait until one is decided; the operator sets this with \
+             `requested-authorities` in `[limits]` of handfast.toml"
         );
         let first = withdrawn.first().copied();
-        let wait = first.map(|at| at.saturating_add(DAY).saturating_sub(now) / 1_000 + 1);
-        Err(Refusal::quota(problem, wait))
+        let wait = first.map(|at| at.saturating_add(DAY_MS).saturating_sub(now) / 1_000 + 1);
+        Err(RegistryError::quota(problem, wait))
     }
 
-    /// How many authorities have been asked for, and are not decided on.
-    pub fn requested_authorities(&self) -> Result<u64, Refusal> {
+    /// The number of open requests for authorities.
+    pub fn requested_authorities(&self) -> Result<u64, RegistryError> {
         self.open_requests(|open| open.by_account.values().sum())
     }
 
-    /// Reads how many each account has asked for. All authorities are counted again only when one has changed, so that
-    /// requests that are refused cost nothing.
-    fn open_requests<T>(&self, read: impl FnOnce(&OpenRequests) -> T) -> Result<T, Refusal> {
+    /// Reads the number of open requests of each account. It counts all authorities again only
+    /// after one has changed, so that rejected requests cost nothing.
+    fn open_requests<T>(&self, read: impl FnOnce(&OpenRequests) -> T) -> Result<T, RegistryError> {
         let version = self.prefixes.version();
         let open = self.open_requests.lock();
         let mut open = open.unwrap_or_else(PoisonError::into_inner);
@@ -236,21 +237,21 @@ impl Registry {
         let open = self.open_requests.lock();
         let mut open = open.unwrap_or_else(PoisonError::into_inner);
         open.withdrawn.retain(|_, times| {
-            times.retain(|at| at.saturating_add(DAY) > now);
+            times.retain(|at| at.saturating_add(DAY_MS) > now);
             !times.is_empty()
         });
         open.withdrawn.entry(who.key()).or_default().push(now);
     }
 
-    /// Visits authorities in the order of their keys, from after a key on, one at a time: also those that were asked
-    /// for, and with who has which role there.
+    /// Visits authorities one by one in the order of their keys, after a key, with their grants;
+    /// open requests, too.
     pub fn visit_authorities(
         &self,
         after: Option<&str>,
         visit: &mut dyn FnMut(Authority) -> ControlFlow<()>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let mut damaged = None;
-        let from = Place::named(Table::Authorities, after.unwrap_or_default().as_bytes());
+        let from = TableKey::named(Table::Authorities, after.unwrap_or_default().as_bytes());
         self.read(|view| {
             view.now.scan(&from, &mut |place, bytes| {
                 if after.is_some_and(|after| after.as_bytes() == place.name()) {
@@ -263,7 +264,7 @@ impl Registry {
                 ControlFlow::Break(())
             })?;
             match damaged {
-                Some(key) => Err(Refusal::Corrupt {
+                Some(key) => Err(RegistryError::Corrupt {
                     what: format!("authorities {key}"),
                 }),
                 None => Ok(()),

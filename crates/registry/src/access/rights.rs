@@ -1,13 +1,13 @@
-//! May this principal do this?
+//! Rights: may this principal do this?
 //!
-//! Allowed is what a role here allows, or what the protocol grants: both are looked at. Roles hold for
-//! the whole subtree below the authority they were granted on (`URN-5`).
+//! A principal may do what a role here allows, or what the protocol grants. Roles apply to the
+//! whole subtree below the authority on which they were granted (`URN-5`).
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::record::Record;
 
 impl View<'_> {
@@ -16,7 +16,7 @@ impl View<'_> {
         &self,
         who: &Principal,
         path: &AuthorityPath,
-    ) -> Result<Option<Role>, Refusal> {
+    ) -> Result<Option<Role>, RegistryError> {
         if self.may_do_all(who)? {
             return Ok(Some(Role::Admin));
         }
@@ -24,7 +24,7 @@ impl View<'_> {
         let mut is_within = is_for(who, path);
         let mut next = Some(path.clone());
         while let Some(path) = next {
-            // A path that is not kept here has no grants; what is above it may have.
+            // A path that is not registered here has no grants, but one above it may have.
             let Some(authority) = self.authority(&path)? else {
                 break;
             };
@@ -41,13 +41,13 @@ impl View<'_> {
         })
     }
 
-    /// Whether someone looks after a name, and has not come with less than that.
+    /// Whether a name was transferred to the principal, and the limit of its token allows the role.
     pub(crate) fn holds(
         &self,
         who: &Principal,
         needs: Role,
         record: &Record,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RegistryError> {
         if record.holder.as_ref() != Some(who) {
             return Ok(false);
         }
@@ -66,24 +66,24 @@ impl View<'_> {
         Ok(is_within && limit.role >= needs)
     }
 
-    /// Whether a principal is the operator, or administers all of the registry.
-    pub(crate) fn may_do_all(&self, who: &Principal) -> Result<bool, Refusal> {
+    /// Whether a principal is the operator or an administrator.
+    pub(crate) fn may_do_all(&self, who: &Principal) -> Result<bool, RegistryError> {
         Ok(*who == Principal::Operator
             || self.is_one_of(who, self.administrators)?
             || self.administers(who)?)
     }
 
-    /// Whether a principal has at least a role; says which would be needed, and where, if not.
+    /// Checks that a principal has at least a role. The error says which role is needed, and where.
     pub(crate) fn need(
         &self,
         who: &Principal,
         needs: Role,
         path: &AuthorityPath,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         if self.role(who, path)? >= Some(needs) {
             Ok(())
         } else {
-            Err(Refusal::Denied {
+            Err(RegistryError::Denied {
                 needs,
                 authority: path.clone(),
             })
@@ -91,7 +91,7 @@ impl View<'_> {
     }
 }
 
-/// Whether a token, if that is by what someone is known, is for an authority itself.
+/// Whether the token of a principal, if it has one, covers an authority.
 fn is_for(who: &Principal, path: &AuthorityPath) -> bool {
     match who {
         Principal::Limited { limit, .. } => {
@@ -106,13 +106,13 @@ fn is_for(who: &Principal, path: &AuthorityPath) -> bool {
 mod tests {
     use handfast_wire::{Codec, Reference, ValueList};
 
-    use crate::{NewAuthority, NewName, NewValue, Operation, Principal, Registry, World};
+    use crate::{Environment, NewAuthority, NewName, NewValue, Operation, Principal, Registry};
 
     #[test]
     fn administrators_may_do_all_by_index_and_by_group() {
         let folder = tempfile::tempdir().unwrap();
-        let world = World::new(|| 0, |bytes| bytes.fill(1));
-        let registry = Registry::create(folder.path(), world).unwrap();
+        let environment = Environment::new(|| 0, |bytes| bytes.fill(1));
+        let registry = Registry::create(folder.path(), environment).unwrap();
         let operator = Principal::Operator;
         registry
             .create_authority(&operator, "20.1000", NewAuthority::default())
@@ -134,7 +134,7 @@ mod tests {
             ("7:20.1000/eve", true),
             ("7:20.1000/EVE", false),
             ("200:20.1000/group", true),
-            // The list is of identities.
+            // The list contains identities only.
             ("bob", false),
         ];
         for (number, (who, may)) in cases.into_iter().enumerate() {

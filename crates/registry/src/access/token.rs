@@ -1,40 +1,40 @@
-//! Tokens, by which programs act for an account.
+//! Tokens: programs use them to act for an account.
 //!
-//! A token is shown once, when it is made; what is kept is its SHA-256. It has an end, and may be for less than its
-//! account may do: at most a role, on one authority and what is below it.
+//! A token is shown once, when it is created; the store has only its SHA-256. It expires, and it
+//! may be limited: to a role, and to one authority with everything below it.
 
 use std::ops::ControlFlow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use handfast_store::{Place, Table, Write};
+use handfast_store::{Table, TableKey, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::access::principal::{Limit, Principal};
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::registry::Registry;
 
-/// What is known of a token. Nobody can make the token itself from it.
+/// The stored data of a token. The token itself cannot be derived from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
-    /// What it is called: the beginning of its digest.
+    /// Its id: the beginning of its digest.
     pub id: String,
-    /// For whom it acts.
+    /// The account that it acts for.
     pub account: String,
-    /// What it is for, for people.
+    /// Its purpose, for people.
     pub title: String,
-    /// What it is limited to, if it is for less than its account may do.
+    /// Its limit, if it allows less than the account.
     pub limit: Option<Limit>,
-    /// When it was made, in milliseconds since 1970.
+    /// When it was created, in milliseconds since 1970.
     pub created: u64,
-    /// When it ends.
+    /// When it expires.
     pub expires: u64,
 }
 
-/// What a new token is to be.
+/// A token to be created.
 ///
 /// ```
 /// use handfast_registry::NewToken;
@@ -43,9 +43,9 @@ pub struct Token {
 /// ```
 #[derive(Clone, Debug)]
 pub struct NewToken {
-    /// What it is for, for people.
+    /// Its purpose, for people.
     pub title: String,
-    /// The authority that it is for, with all below; all of them if `None`.
+    /// The authority that it covers, with everything below it; all authorities if `None`.
     pub authority: Option<String>,
     /// The highest role that it gives; `admin` if `None`.
     pub role: Option<Role>,
@@ -64,64 +64,67 @@ impl Default for NewToken {
     }
 }
 
-/// The longest that a token lasts, in days.
-const MOST_DAYS: u64 = handfast_api::limits::TOKEN_DAYS;
-const DAY: u64 = 86_400_000;
-/// How many tokens an account has at most.
-const MOST_TOKENS: usize = 1_000;
-/// What tokens begin with, so that people and scanners of leaked secrets know them.
-const MARK: &str = "handfast_";
-/// Where they are kept.
+/// The maximum lifetime of a token, in days.
+const MAX_TOKEN_DAYS: u64 = handfast_api::limits::TOKEN_DAYS;
+const DAY_MS: u64 = 86_400_000;
+/// The maximum number of tokens of an account.
+const MAX_TOKENS_PER_ACCOUNT: usize = 1_000;
+/// The start of every token, so that people and scanners for leaked secrets recognise it.
+const TOKEN_PREFIX: &str = "handfast_";
+/// The start of the keys of tokens in the table `meta`.
 const KEYS: &[u8] = b"token:";
 
 impl Registry {
-    /// Makes a token for an account: the operator for any, others for their own, and with a token that is limited
-    /// none. Gives the token itself, which is not kept.
+    /// Creates a token for an account. The operator may do so for any account, others for their
+    /// own; a principal with a limited token may not. Returns the token itself, which is not
+    /// stored.
     ///
     /// ```
-    /// # use handfast_registry::{NewToken, Principal, Registry, World};
+    /// # use handfast_registry::{NewToken, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// registry.create_account(&Principal::Operator, "ann", "")?;
-    /// let (text, token) = registry.create_token(&Principal::Operator, "ann", NewToken::default())?;
+    /// let operator = Principal::Operator;
+    /// let (text, token) = registry.create_token(&operator, "ann", NewToken::default())?;
     /// assert_eq!(registry.who_has(&text)?, Some(Principal::parse("ann").unwrap()));
     /// registry.revoke_token(&Principal::Operator, &token.id)?;
     /// assert_eq!(registry.who_has(&text)?, None);
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn create_token(
         &self,
         who: &Principal,
         account: &str,
         new: NewToken,
-    ) -> Result<(String, Token), Refusal> {
+    ) -> Result<(String, Token), RegistryError> {
         let account = Principal::account(account)
-            .map_err(|error| Refusal::policy("bad-account", error.to_string()))?;
+            .map_err(|error| RegistryError::policy("bad-account", error.to_string()))?;
         if !may_handle(who, &account) && !self.is_administrator(who)? {
             return Err(not_theirs());
         }
-        if new.days == 0 || new.days > MOST_DAYS {
-            let problem = format!("a token lasts 1 to {MOST_DAYS} days");
-            return Err(Refusal::policy("bad-expiry", problem));
+        if new.days == 0 || new.days > MAX_TOKEN_DAYS {
+            let problem = format!("a token lasts 1 to {MAX_TOKEN_DAYS} days");
+            return Err(RegistryError::policy("bad-expiry", problem));
         }
         if new.title.len() > handfast_api::limits::TOKEN_TITLE {
             let problem = "the title of a token has at most 1000 bytes";
-            return Err(Refusal::policy("too-large", problem));
+            return Err(RegistryError::policy("too-large", problem));
         }
         let mut secret = [0; 32];
         self.random(&mut secret);
-        let text = format!("{MARK}{}", URL_SAFE_NO_PAD.encode(secret));
+        let text = format!("{TOKEN_PREFIX}{}", URL_SAFE_NO_PAD.encode(secret));
         let key = key_of(&text);
-        let token = self.change(who, move |draft| {
-            draft.need_account(&account)?;
-            if draft.tokens_of(Some(&account))?.len() >= MOST_TOKENS {
-                let problem = format!("{account} has {MOST_TOKENS} tokens: revoke some first");
-                return Err(Refusal::policy("too-many-tokens", problem));
+        let token = self.change(who, move |change_set| {
+            change_set.need_account(&account)?;
+            if change_set.tokens_of(Some(&account))?.len() >= MAX_TOKENS_PER_ACCOUNT {
+                let problem =
+                    format!("{account} has {MAX_TOKENS_PER_ACCOUNT} tokens: revoke some first");
+                return Err(RegistryError::policy("too-many-tokens", problem));
             }
             let authority = match &new.authority {
                 Some(text) => {
-                    let path = draft.path(text)?;
-                    draft.kept(&path)?;
+                    let path = change_set.path(text)?;
+                    change_set.existing_authority(&path)?;
                     Some(path)
                 }
                 None => None,
@@ -136,17 +139,17 @@ impl Registry {
                 account: account.to_string(),
                 title: new.title,
                 limit,
-                created: draft.time(),
-                expires: draft.time().saturating_add(new.days * DAY),
+                created: change_set.time(),
+                expires: change_set.time().saturating_add(new.days * DAY_MS),
             };
-            draft.keep_posted(Table::Meta, &key, &token)?;
+            change_set.store_encoded(Table::Meta, &key, &token)?;
             Ok(token)
         })?;
         Ok((text, token))
     }
 
-    /// The tokens that someone may know of: the operator of all, others their own.
-    pub fn tokens(&self, who: &Principal) -> Result<Vec<Token>, Refusal> {
+    /// The tokens that a principal may see: the operator all, others their own.
+    pub fn tokens(&self, who: &Principal) -> Result<Vec<Token>, RegistryError> {
         let of = Some(who).filter(|_| !self.is_administrator(who).unwrap_or(false));
         let found = self.read(|view| view.tokens_of(of))?;
         let mut tokens: Vec<_> = found.into_iter().map(|(_, token)| token).collect();
@@ -154,40 +157,42 @@ impl Registry {
         Ok(tokens)
     }
 
-    /// Ends a token.
-    pub fn revoke_token(&self, who: &Principal, id: &str) -> Result<Token, Refusal> {
+    /// Revokes a token.
+    pub fn revoke_token(&self, who: &Principal, id: &str) -> Result<Token, RegistryError> {
         let id = id.to_string();
-        self.change(who, move |draft| {
-            let all = draft.tokens_of(None)?.into_iter();
+        self.change(who, move |change_set| {
+            let all = change_set.tokens_of(None)?.into_iter();
             let mut same = all.filter(|(_, token)| token.id == id);
-            let may_all = draft.may_do_all(draft.who())?;
+            let may_all = change_set.may_do_all(change_set.who())?;
             let found = same.find(|(_, token)| {
                 let of = Principal::account(&token.account);
-                may_all || of.is_ok_and(|of| may_handle(draft.who(), &of))
+                may_all || of.is_ok_and(|of| may_handle(change_set.who(), &of))
             });
             let Some((key, token)) = found else {
                 let problem = format!("there is no token {id}");
-                return Err(Refusal::policy("no-token", problem));
+                return Err(RegistryError::policy("no-token", problem));
             };
-            draft.push(Write::Delete(Place::named(Table::Meta, &key).into_owned()));
+            change_set.push(Write::Delete(
+                TableKey::named(Table::Meta, &key).into_owned(),
+            ));
             Ok(token)
         })
     }
 
-    /// For whom a token acts, if it is one and has not ended.
-    pub fn who_has(&self, text: &str) -> Result<Option<Principal>, Refusal> {
+    /// The principal that a token acts for, if the token is valid and has not expired.
+    pub fn who_has(&self, text: &str) -> Result<Option<Principal>, RegistryError> {
         Ok(self.token(text)?.map(|(who, _)| who))
     }
 
-    /// The same, with what is known of the token.
-    pub fn token(&self, text: &str) -> Result<Option<(Principal, Token)>, Refusal> {
-        if !text.starts_with(MARK) || text.len() > 100 {
+    /// The principal of a token, and the stored data of the token.
+    pub fn token(&self, text: &str) -> Result<Option<(Principal, Token)>, RegistryError> {
+        if !text.starts_with(TOKEN_PREFIX) || text.len() > 100 {
             return Ok(None);
         }
-        // Looked up by its digest: how long that takes says nothing about any that is kept.
+        // The lookup is by digest: its time reveals nothing about stored tokens.
         let key = key_of(text);
         let token = self.read(|view| {
-            let token: Option<Token> = view.posted(Table::Meta, &key)?;
+            let token: Option<Token> = view.decode_stored(Table::Meta, &key)?;
             let Some(token) = token else {
                 return Ok(None);
             };
@@ -208,17 +213,20 @@ impl Registry {
 
 impl View<'_> {
     /// Tokens of an account, or all of them, with their keys.
-    fn tokens_of(&self, account: Option<&Principal>) -> Result<Vec<(Vec<u8>, Token)>, Refusal> {
+    fn tokens_of(
+        &self,
+        account: Option<&Principal>,
+    ) -> Result<Vec<(Vec<u8>, Token)>, RegistryError> {
         let mut found = Vec::new();
-        let from = Place::named(Table::Meta, KEYS);
-        self.now.scan(&from, &mut |place, bytes| {
-            if !place.name().starts_with(KEYS) {
+        let from = TableKey::named(Table::Meta, KEYS);
+        self.now.scan(&from, &mut |table_key, bytes| {
+            if !table_key.name().starts_with(KEYS) {
                 return ControlFlow::Break(());
             }
             if let Ok(token) = postcard::from_bytes::<Token>(bytes)
                 && account.is_none_or(|of| Principal::account(&token.account).as_ref() == Ok(of))
             {
-                found.push((place.name().to_vec(), token));
+                found.push((table_key.name().to_vec(), token));
             }
             ControlFlow::Continue(())
         })?;
@@ -226,14 +234,14 @@ impl View<'_> {
     }
 }
 
-/// Whoever has an account, and not only a part of it, handles its tokens.
+/// Checks that the principal may manage the tokens of an account. A limited token does not suffice.
 fn may_handle(who: &Principal, account: &Principal) -> bool {
     *who == Principal::Operator || matches!(who, Principal::Account(_)) && who == account
 }
 
-fn not_theirs() -> Refusal {
+fn not_theirs() -> RegistryError {
     let problem = "tokens are made by administrators, and by an account for itself";
-    Refusal::policy("not-yours", problem)
+    RegistryError::policy("not-yours", problem)
 }
 
 fn key_of(text: &str) -> Vec<u8> {
@@ -241,7 +249,7 @@ fn key_of(text: &str) -> Vec<u8> {
     [KEYS, &digest[..]].concat()
 }
 
-/// Enough of a digest to tell tokens apart, and too little to be of use.
+/// Enough of a digest to distinguish tokens, and too little to be of use to an attacker.
 fn id_of(key: &[u8]) -> String {
     let digest = key.get(KEYS.len()..).unwrap_or_default();
     let start = digest.first_chunk().copied().map(u64::from_be_bytes);
@@ -254,16 +262,16 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
-    use crate::{Edit, NewAuthority, NewName, World};
+    use crate::{Edit, Environment, NewAuthority, NewName};
 
     fn registry(now: &Arc<AtomicU64>) -> (tempfile::TempDir, Registry) {
         let folder = tempfile::tempdir().unwrap();
         let (now, count) = (Arc::clone(now), AtomicU64::new(0));
-        let world = World::new(
+        let environment = Environment::new(
             move || now.load(Ordering::Relaxed),
             move |bytes| bytes.fill(u8::try_from(count.fetch_add(1, Ordering::Relaxed)).unwrap()),
         );
-        let registry = Registry::create(folder.path(), world).unwrap();
+        let registry = Registry::create(folder.path(), environment).unwrap();
         let operator = Principal::Operator;
         for path in ["20.1000", "20.1000.1", "20.2000"] {
             let new = NewAuthority::default();
@@ -310,11 +318,11 @@ mod tests {
                 .names(&reads, "20.2000", None, &mut |_| ControlFlow::Break(()))
                 .is_ok()
         );
-        // One that is limited to what the account may not do gives nothing.
+        // A limit beyond the rights of the account adds nothing.
         let child = token(&registry, Some("20.1000.1"), None);
         assert!(create(&child, "20.1000/c").is_err());
         assert!(create(&child, "20.1000.1/c").is_ok());
-        // What was done is the account's, and what is remembered of it too.
+        // Events name the account as the actor.
         let who = registry
             .history_page(&ann, "20.1000/a", 0, 9, None)
             .unwrap()
@@ -353,10 +361,10 @@ mod tests {
             .create_token(&operator, "ann", new.clone())
             .unwrap();
         assert!(registry.who_has(&text).unwrap().is_some());
-        now.store(DAY, Ordering::Relaxed);
+        now.store(DAY_MS, Ordering::Relaxed);
         assert!(registry.who_has(&text).unwrap().is_none());
         let forever = NewToken {
-            days: MOST_DAYS + 1,
+            days: MAX_TOKEN_DAYS + 1,
             ..new
         };
         assert!(registry.create_token(&operator, "ann", forever).is_err());

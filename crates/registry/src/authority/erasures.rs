@@ -1,50 +1,55 @@
-//! Whether names of an authority were ever erased. One that has erased names, which may have been assigned again,
-//! cannot call its names permanent.
+//! Finding out whether an authority has ever erased a name. Such names may have been assigned
+//! again, so the authority cannot become permanent.
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 
 use crate::authority::path::AuthorityPath;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::name::record::Record;
 
-/// The largest number of later events that are looked at one by one; behind more, all names are looked at again.
+/// The maximum number of later events to read one by one. If there are more, all names are checked
+/// again.
 const MAX_LATER_EVENTS: u64 = 10_000;
 
-/// That no name of an authority was erased up to an event.
+/// A check result: no name of an authority was erased up to an event.
 pub(crate) struct NothingErased {
     events: u64,
 }
 
-/// Looks at all names that an authority ever had, however many they are: this is for before the writer.
+/// Checks all names that an authority ever had, however many they are. It runs before the change
+/// reaches the writer.
 pub(crate) fn check_nothing_erased(
     view: &View<'_>,
     path: &AuthorityPath,
-) -> Result<NothingErased, Refusal> {
+) -> Result<NothingErased, RegistryError> {
     let events = view.now.count(Table::Events)?;
     let start = path.start_of_names();
     let mut last: Option<(Vec<u8>, u64)> = None;
     let mut outcome = Ok(());
-    let from = Place::event_of(start.as_bytes(), 0);
-    view.now.scan(&from, &mut |place, _| {
-        if !place.name().starts_with(start.as_bytes()) {
+    let from = TableKey::event_of(start.as_bytes(), 0);
+    view.now.scan(&from, &mut |table_key, _| {
+        if !table_key.name().starts_with(start.as_bytes()) {
             return ControlFlow::Break(());
         }
-        let number = place.number().unwrap_or_default();
-        if last.as_ref().is_none_or(|(name, _)| name != place.name()) {
+        let number = table_key.number().unwrap_or_default();
+        if last
+            .as_ref()
+            .is_none_or(|(name, _)| name != table_key.name())
+        {
             let read = |bytes: &[u8]| Record::from_bytes(bytes).ok();
-            let record = view.now.get(&Place::record(place.name()), read);
-            // Without a record all events may be of a name that was erased.
+            let record = view.now.get(&TableKey::record(table_key.name()), read);
+            // Without a record, all events may belong to an erased name.
             let first = record.map(|record| record.flatten().map_or(u64::MAX, |r| r.first_event));
             match first {
-                Ok(first) => last = Some((place.name().to_vec(), first)),
+                Ok(first) => last = Some((table_key.name().to_vec(), first)),
                 Err(error) => outcome = Err(error.into()),
             }
         }
-        // An event before the first of the record is of an earlier name with the same key.
+        // An event before the first one of the record belongs to an earlier name with the same key.
         if outcome.is_ok() && last.as_ref().is_some_and(|(_, first)| number < *first) {
             outcome = check_event(view, path, number);
         }
@@ -56,13 +61,13 @@ pub(crate) fn check_nothing_erased(
     outcome.map(|()| NothingErased { events })
 }
 
-/// The same again, in the writer, which must not wait for millions of names: what was seen before stays so, and only
-/// later events are looked at.
+/// Repeats the check inside the writer, which must not wait for millions of names: it reads only
+/// the events after the first check.
 pub(crate) fn check_still_nothing_erased(
     view: &View<'_>,
     path: &AuthorityPath,
     before: Option<&NothingErased>,
-) -> Result<(), Refusal> {
+) -> Result<(), RegistryError> {
     let events = view.now.count(Table::Events)?;
     let later = before.filter(|before| events.saturating_sub(before.events) <= MAX_LATER_EVENTS);
     let Some(before) = later else {
@@ -71,7 +76,7 @@ pub(crate) fn check_still_nothing_erased(
     (before.events + 1..=events).try_for_each(|number| check_event(view, path, number))
 }
 
-fn check_event(view: &View<'_>, path: &AuthorityPath, number: u64) -> Result<(), Refusal> {
+fn check_event(view: &View<'_>, path: &AuthorityPath, number: u64) -> Result<(), RegistryError> {
     let event = view.event(number)?;
     let erases = |event: &crate::log::event::Event| {
         event.action == Action::Erase && event.authority == path.key()
@@ -80,23 +85,25 @@ fn check_event(view: &View<'_>, path: &AuthorityPath, number: u64) -> Result<(),
         return Ok(());
     }
     let problem = format!(
-        "{path} cannot become permanent: event {number} has erased one of its names, which may have been \
-         assigned again. Create another authority for permanent names"
+        "{path} cannot become permanent: event {number} has erased one of its names, which may \
+         have been assigned again. Create another authority for permanent names"
     );
-    Err(Refusal::policy("erased-names", problem))
+    Err(RegistryError::policy("erased-names", problem))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AuthorityChange, NewAuthority, NewName, Persistence, Principal, Registry, World};
+    use crate::{
+        AuthorityChange, Environment, NewAuthority, NewName, Persistence, Principal, Registry,
+    };
 
-    /// A name that is erased between the look at all names and the change would not be seen.
+    /// A name erased between the first check and the change would be missed.
     #[test]
     fn what_is_erased_after_the_look_is_seen_by_the_writer() {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
-        let registry = Registry::create(&data, World::new(|| 1, |b| b.fill(1))).unwrap();
+        let registry = Registry::create(&data, Environment::new(|| 1, |b| b.fill(1))).unwrap();
         let operator = Principal::Operator;
         for path in ["20.1", "20.2"] {
             let change = AuthorityChange {
@@ -117,7 +124,7 @@ mod tests {
         let again = |before: Option<&NothingErased>| {
             registry
                 .read(|view| check_still_nothing_erased(view, &view.path("20.1")?, before))
-                .map_err(|refusal| refusal.code())
+                .map_err(|error| error.code())
         };
         let before = look().unwrap();
         registry.erase_name(&operator, "20.2/x").unwrap();

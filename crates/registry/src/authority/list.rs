@@ -1,32 +1,31 @@
-//! The public register of authorities, page by page.
+//! Listing authorities, page by page.
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 
 use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::registry::Registry;
 
-/// Some authorities, by key.
+/// A page of authorities, by key.
 #[derive(Clone, Debug, Default)]
 pub struct AuthorityPage {
-    /// The authorities, without who has which role there. One that was asked for and is not approved yet is not
-    /// among them.
+    /// The authorities, without their grants and without open requests.
     pub authorities: Vec<Authority>,
     /// The `after` of the next page, if there is one.
     pub next: Option<String>,
 }
 
 impl Registry {
-    /// Authorities by key, all of them or one and those that derive from it. However many there are, no more are
-    /// looked at than are wanted.
+    /// Authorities by key: all of them, or one and those that derive from it. It reads no more
+    /// entries than the page needs.
     ///
     /// ```
-    /// # use handfast_registry::{NewAuthority, Principal, Registry, World};
+    /// # use handfast_registry::{NewAuthority, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// for prefix in ["20.1", "20.1.5", "20.1-5", "20.2"] {
     ///     registry.create_authority(&Principal::Operator, prefix, NewAuthority::default())?;
     /// }
@@ -35,23 +34,23 @@ impl Registry {
     /// assert_eq!(keys, ["hdl:20.1", "hdl:20.1.5"]);
     /// let page = registry.authorities_page(None, Some("hdl:20.1"), 2)?;
     /// assert_eq!(page.next.as_deref(), Some("hdl:20.1.5"));
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn authorities_page(
         &self,
         under: Option<&str>,
         after: Option<&str>,
         limit: usize,
-    ) -> Result<AuthorityPage, Refusal> {
+    ) -> Result<AuthorityPage, RegistryError> {
         self.read(|view| {
             let starts = match under {
                 None => vec![String::new()],
                 Some(under) => {
                     let path = view.path(under)?;
-                    view.kept(&path)?;
+                    view.existing_authority(&path)?;
                     let key = path.key();
-                    // What derives from it stands in two stretches of the table: parts of prefixes and paths begin
-                    // with a dot, those behind the root of a URN namespace with a colon.
+                    // Derived authorities stand in two ranges of the table: parts of prefixes and
+                    // paths begin with a dot, those below the root of a URN namespace with a colon.
                     vec![key.to_string(), format!("{key}."), format!("{key}:")]
                 }
             };
@@ -79,28 +78,28 @@ impl Registry {
 }
 
 impl View<'_> {
-    /// Keys of authorities that begin with a text, or are it, behind a key; up to so many in all.
+    /// Keys of authorities that start with a text, after a key, up to a total number.
     fn keys_from(
         &self,
         start: &str,
         is_one: bool,
         after: Option<&str>,
-        most: usize,
+        limit: usize,
         keys: &mut Vec<String>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let first = after.filter(|after| *after > start).unwrap_or(start);
-        if keys.len() >= most {
+        if keys.len() >= limit {
             return Ok(());
         }
-        let from = Place::named(Table::Authorities, first.as_bytes());
-        self.now.scan(&from, &mut |place, _| {
-            let name = place.name();
+        let from = TableKey::named(Table::Authorities, first.as_bytes());
+        self.now.scan(&from, &mut |table_key, _| {
+            let name = table_key.name();
             let fits = if is_one {
                 name == start.as_bytes()
             } else {
                 name.starts_with(start.as_bytes())
             };
-            if !fits || keys.len() >= most {
+            if !fits || keys.len() >= limit {
                 return ControlFlow::Break(());
             }
             let key = String::from_utf8_lossy(name).into_owned();

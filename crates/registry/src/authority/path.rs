@@ -9,11 +9,11 @@ use handfast_id::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Who may name what: a prefix, a URN authority path, an `info` namespace, an ARK authority number, or
-/// the root of a scheme.
+/// The path of an authority: a prefix, a URN authority path, an `info` namespace, an ARK authority
+/// number, or the root of a scheme.
 ///
-/// Written as people write it: `20.500` or `0.NA/20.500`, `urn:urn-3:HUL.OIS`, `urn:urn-3` (the root of
-/// the namespace), `info:lccn`, `ark:12025`. Two paths are one when their [keys](Self::key) are.
+/// People write `20.500` or `0.NA/20.500`, `urn:urn-3:HUL.OIS`, `urn:urn-3` (the root of the
+/// namespace), `info:lccn`, `ark:12025`. Two paths are equal if their [keys](Self::key) are.
 ///
 /// ```
 /// use handfast_id::Standard;
@@ -84,14 +84,15 @@ impl AuthorityPath {
         }
         let prefix = Prefix::parse(prefix)?;
         if begins_with_scheme(prefix.as_str()) {
-            // What begins like a URI of another kind is never a prefix: none of its names could be read (§7).
+            // A text that begins like a URI of another scheme is never a prefix: its names could
+            // not be parsed (§7).
             Scheme::from_str(prefix.as_str())?;
         }
         Ok(Self::of_prefix(&prefix))
     }
 
-    /// Reads what stands behind `hdl:` as the part of a URI in front of the suffix: triplets are decoded, and a query or
-    /// fragment, which is no part of the prefix, is refused (`CID-14`).
+    /// Reads the text after `hdl:` as the part of a URI in front of the suffix: it decodes
+    /// triplets, and rejects a query or fragment, which is no part of the prefix (`CID-14`).
     fn parse_hdl(text: &str) -> Result<Self, PathError> {
         let end = text.find(['?', '#']).unwrap_or(text.len());
         let (prefix, tail) = text.split_at_checked(end).unwrap_or((text, ""));
@@ -117,7 +118,8 @@ impl AuthorityPath {
                 key: format!("urn:{nid}"),
             });
         }
-        // What follows a colon would be a name: rights on another authority than the one that is meant.
+        // A colon would start a name, and the rights would be on another authority than the
+        // intended one.
         if let Some(colon) = path.find(':') {
             return Err(PathError::Colon {
                 authority: format!("urn:{nid}:{}", path.get(..colon).unwrap_or_default()),
@@ -138,7 +140,7 @@ impl AuthorityPath {
         Ok(Self::of_urn(&urn))
     }
 
-    /// The root of `info`, which has no names: roles on it are those of the registry of namespaces.
+    /// The root of `info`, which has no names: roles on it are roles in the registry of namespaces.
     #[must_use]
     pub fn info_root() -> Self {
         Self {
@@ -207,7 +209,7 @@ impl AuthorityPath {
         }
     }
 
-    /// The name under it that a local name becomes, unchanged (`HDL-10`).
+    /// The full name for a local name, which stays unchanged (`HDL-10`).
     ///
     /// ```
     /// # use handfast_id::Standard;
@@ -222,14 +224,14 @@ impl AuthorityPath {
         format!("{self}{mark}{local}")
     }
 
-    /// What the keys of its names begin with.
+    /// The start of the keys of its names.
     #[must_use]
     pub(crate) fn start_of_names(&self) -> String {
         let mark = if self.is_urn() { ':' } else { '/' };
         format!("{}{mark}", self.key)
     }
 
-    /// Whether an authority, by its key, is this one or derives from it.
+    /// Whether an authority, given by its key, is this one or derives from it.
     #[must_use]
     pub(crate) fn is_above(&self, key: &str) -> bool {
         match key.strip_prefix(&self.key) {
@@ -238,14 +240,14 @@ impl AuthorityPath {
         }
     }
 
-    /// What it is found by.
+    /// Its key in the store.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// The path it derives from: the prefix or authority path less its last part, and above the first
-    /// part of a URN authority path the root of its namespace. `None` for a root.
+    /// The path that it derives from: the prefix or authority path without its last part. The
+    /// parent of a one-part URN authority path is the root of its namespace. `None` for a root.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         // In front of the text of a prefix there is no scheme, which only moves where it begins.
@@ -278,7 +280,7 @@ impl AuthorityPath {
             .is_some_and(UrnProfile::is_delegated)
     }
 
-    /// The `info` namespace that it is the authority of, if it is one.
+    /// The `info` namespace, if it is the authority of one.
     #[must_use]
     pub fn namespace(&self) -> Option<&str> {
         let name = self.key.strip_prefix("info:")?;
@@ -292,7 +294,7 @@ impl AuthorityPath {
     }
 }
 
-/// A text that is no path of an authority.
+/// The text is not the path of an authority.
 ///
 /// ```
 /// use handfast_id::Standard;
@@ -303,31 +305,31 @@ impl AuthorityPath {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// A `:` in a URN authority path, behind which only a name can stand.
+    /// A `:` in a URN authority path. Only a name can follow it.
     #[error("an authority path has no `:`; did you mean {authority}?")]
     Colon {
         /// The authority in front of the colon.
         authority: String,
     },
-    /// A name where an authority is meant.
+    /// The text is a name, not an authority.
     #[error("this is a name, and an authority has no `/`; did you mean {authority}?")]
     Name {
         /// The authority of the name.
         authority: String,
     },
-    /// A path in a URN namespace that has none.
+    /// The URN namespace has no authority paths.
     #[error("urn:{nid} has no authority paths")]
     NotDelegated {
         /// The namespace identifier.
         nid: String,
     },
-    /// White space, or a pair of brackets or quotation marks, around a prefix.
+    /// White space, or a pair of brackets or quotation marks, surrounds a prefix.
     #[error("an authority stands without anything around it; did you mean {authority}?")]
     Wrapped {
         /// The authority inside.
         authority: String,
     },
-    /// Not the text of a path.
+    /// The text does not have the form of a path.
     #[error(transparent)]
     Syntax(#[from] ParseError),
 }
@@ -449,7 +451,8 @@ mod tests {
         }
     }
 
-    /// `authority create hdl:20%2E90` made the prefix `20%2E90`, and `hdl:20.1?x` the prefix `20.1?x`.
+    /// Guards: `authority create hdl:20%2E90` made the prefix `20%2E90`, and `hdl:20.1?x` the prefix
+    /// `20.1?x`.
     #[test]
     fn uri_2_authorities_behind_hdl_are_read_as_uris() {
         for (text, key) in [

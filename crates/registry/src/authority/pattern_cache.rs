@@ -1,24 +1,26 @@
 //! Patterns of local names, compiled once.
 //!
-//! Compiling a pattern takes up to some milliseconds, and the one writer matches each new name against the pattern of its
-//! authority. So the compiled pattern is cached by its text, which is the same as long as the authority has the same
-//! version of its policy.
+//! Compiling a pattern takes up to some milliseconds, and the one writer matches each new name
+//! against the pattern of its authority. So the compiled pattern is cached by its text, which is
+//! the same as long as the authority has the same version of its policy.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use handfast_id::{Pattern, PatternError};
 
-/// How many compiled patterns are cached; the one that was not used for longest goes first.
+/// The maximum number of cached patterns; the least recently used one is removed first.
 const MAX_CACHED_PATTERNS: usize = 64;
 
-/// The most memory that a new pattern may take when it is compiled, in bytes. What compiling and matching cost grows with
-/// it. `\w` and `\d` stand for all letters and digits of Unicode and take much more than `[A-Za-z0-9_]` and `[0-9]`.
+/// The maximum memory of a new pattern when it is compiled, in bytes. The cost of compiling and
+/// matching grows with it. `\w` and `\d` stand for all letters and digits of Unicode and take much
+/// more than `[A-Za-z0-9_]` and `[0-9]`.
 const MAX_NEW_PATTERN_BYTES: usize = 128 << 10;
 
 struct Cached {
     pattern: Arc<Pattern>,
-    /// Whether it is within the limit of new patterns; those that earlier versions took need not be.
+    /// Whether it is within the limit for new patterns. Patterns that earlier versions accepted
+    /// need not be.
     is_within_limit: bool,
     last_used: u64,
 }
@@ -63,7 +65,7 @@ fn with_cache<T>(run: impl FnOnce(&mut Cache) -> T) -> T {
     run(&mut CACHE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A pattern that an authority has.
+/// Returns the compiled pattern of an authority.
 pub(crate) fn compiled(text: &str) -> Result<Arc<Pattern>, PatternError> {
     let cached = with_cache(|cache| cache.get(text).map(|cached| Arc::clone(&cached.pattern)));
     if let Some(pattern) = cached {
@@ -74,7 +76,7 @@ pub(crate) fn compiled(text: &str) -> Result<Arc<Pattern>, PatternError> {
     Ok(pattern)
 }
 
-/// Whether a pattern may be given to an authority: it is one, and cheap to compile and to match.
+/// Checks that a new pattern is valid, and cheap to compile and to match.
 pub(crate) fn check_new(text: &str) -> Result<(), PatternError> {
     if with_cache(|cache| cache.get(text).is_some_and(|cached| cached.is_within_limit)) {
         return Ok(());
@@ -88,7 +90,7 @@ pub(crate) fn check_new(text: &str) -> Result<(), PatternError> {
 mod tests {
     use super::*;
 
-    /// A pattern was compiled for each name that was looked at, by the one writer.
+    /// The one writer compiled the pattern again for each name.
     #[test]
     fn a_pattern_is_compiled_once() {
         let text = "[a-f]{7}-compiled-once";
@@ -99,7 +101,7 @@ mod tests {
         assert!(Arc::ptr_eq(&checked, &compiled(text).unwrap()));
     }
 
-    /// Whoever has many patterns must not push out the one that others use, nor fill the memory.
+    /// An authority with many patterns must not evict the patterns of others, nor fill the memory.
     #[test]
     fn the_cache_is_bounded_and_keeps_what_is_used() {
         let hot = "hot[0-9]+";

@@ -15,8 +15,8 @@ use crate::authority::pattern_cache::compiled;
 pub struct Authority {
     /// Its path, as it was created.
     pub path: AuthorityPath,
-    /// The authority that created it, if that is kept here. A parent created later gains no rights
-    /// over it (`HDL-2`).
+    /// The authority that created it, if that is registered here. A parent created later gains no
+    /// rights over it (`HDL-2`).
     pub parent: Option<AuthorityPath>,
     /// For the public register.
     pub title: String,
@@ -24,39 +24,39 @@ pub struct Authority {
     pub meaning: String,
     /// How to reach it.
     pub contact: String,
-    /// How its names are given.
+    /// The rules for creating its names.
     pub policy: Policy,
-    /// Who may do what here and below.
+    /// Roles on it and on the authorities below it.
     pub grants: Vec<Grant>,
     /// Requested, in use, or retired.
     pub status: AuthorityStatus,
-    /// Counted up by each change.
+    /// Increased by each change.
     pub version: u64,
     /// When it was created, in milliseconds since 1970.
     pub created: u64,
     /// The event that made this version.
     pub last_event: u64,
-    /// The random bytes behind the commitment of that event.
+    /// The random bytes of the commitment in that event.
     pub seed: [u8; 32],
 }
 
-/// Where an authority is in its life.
+/// The status of an authority.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AuthorityStatus {
     /// In use.
     Active,
-    /// Asked for by someone, and neither approved nor declined yet.
+    /// Requested, and neither approved nor declined yet.
     Requested {
         /// Who asked.
         by: Principal,
     },
-    /// Keeps its names resolving and its path taken; nothing new is named.
+    /// Its names keep resolving and its path stays taken, but no names are created.
     Retired,
 }
 
 impl AuthorityStatus {
-    /// Whether it is there for those who resolve names: one that somebody has asked for is not, until it is
-    /// approved. Otherwise whoever asks for a prefix would make this server answer for it.
+    /// Whether it counts for resolution. A requested authority does not: otherwise a request for a
+    /// prefix would make this server answer for it.
     #[must_use]
     pub fn is_in_force(&self) -> bool {
         match self {
@@ -66,16 +66,16 @@ impl AuthorityStatus {
     }
 }
 
-/// How names are given under an authority.
+/// The rules for creating names under an authority.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     /// Whether case counts in suffixes. Fixed once names exist.
     pub case_sensitive: bool,
-    /// Whether a name may ever be given again.
+    /// Whether an erased name may be assigned again.
     pub persistence: Persistence,
     /// Whether its names are CORDRA identifiers.
     pub cordra: bool,
-    /// What local names must match, beyond the grammar (`URN-8`).
+    /// A pattern for local names, beyond the grammar (`URN-8`).
     pub pattern: Option<String>,
     /// Whether new names start reserved until a `lead` activates them.
     pub approval: bool,
@@ -117,8 +117,8 @@ impl Policy {
         }
     }
 
-    /// Whether a local name fits the pattern, if there is one. A pattern that does not compile, which
-    /// none that was taken is, fits nothing.
+    /// Whether a local name fits the pattern, if there is one. A pattern that does not compile fits
+    /// nothing.
     #[must_use]
     pub fn fits(&self, local: &str) -> bool {
         self.pattern
@@ -128,7 +128,8 @@ impl Policy {
 }
 
 impl Authority {
-    /// The case rule that holds for its names: of a prefix its own, elsewhere that of scheme, NID or namespace.
+    /// The case rule of its names: a prefix has its own; other names follow their scheme, NID or
+    /// namespace.
     #[must_use]
     pub fn case_rule(&self, rules: &dyn Rules) -> CaseRule {
         let key = self.path.key();
@@ -155,7 +156,7 @@ impl Authority {
         }
     }
 
-    /// What form its names have: `handle` or `cordra` under a prefix, else the scheme.
+    /// The form of its names: `handle` or `cordra` under a prefix, otherwise the scheme.
     #[must_use]
     pub fn profile_name(&self) -> &'static str {
         match self.path.key().split(':').next() {
@@ -168,12 +169,12 @@ impl Authority {
     }
 }
 
-/// Whether a name may ever be given again.
+/// Whether an erased name may be assigned again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Persistence {
-    /// A name may be erased, and then given again.
+    /// A name may be erased, and then assigned again.
     Erasable,
-    /// A name that has existed is never given again.
+    /// A name that was assigned is never assigned again.
     #[default]
     Permanent,
 }
@@ -194,12 +195,12 @@ impl Persistence {
 pub struct Grant {
     /// Who.
     pub to: Principal,
-    /// What they are.
+    /// The role.
     pub role: Role,
 }
 
-/// What someone may do on an authority and on everything below it. Each role includes the ones before
-/// it.
+/// What a principal may do on an authority and everything below it. Each role includes the ones
+/// before it.
 ///
 /// ```
 /// use handfast_registry::Role;
@@ -213,8 +214,8 @@ pub enum Role {
     Read,
     /// Create, change values, reserve, activate, withdraw, restore.
     Write,
-    /// Create, approve and retire child authorities, their policy and local patterns; values of type
-    /// `HS_ADMIN`; grant and revoke up to `lead`.
+    /// Create, approve and retire child authorities, their policy and local patterns; values of
+    /// type `HS_ADMIN`; grant and revoke up to `lead`.
     Lead,
     /// This authority's own policy, grant `admin`, transfer.
     Admin,
@@ -253,7 +254,7 @@ impl FromStr for Role {
     }
 }
 
-/// A text that is no role.
+/// The text is not a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a role is read, write, lead or admin")]
 pub struct RoleError;

@@ -1,10 +1,10 @@
-//! A change in the making.
+//! A change set: the writes of one change, built on a snapshot and stored in one transaction.
 
 use std::collections::HashMap;
 use std::ops::Deref;
 
 use handfast_log::Tree;
-use handfast_store::{Place, Snapshot, Table, Write};
+use handfast_store::{Snapshot, Table, TableKey, Write};
 use handfast_wire::{Codec, Value};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -13,14 +13,14 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, Persistence};
 use crate::change::view::{View, with_leaf};
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
 use crate::log::tree;
 use crate::lookup::fast_path::is_about_prefixes;
 use crate::lookup::value_index::reverse_value;
 use crate::name::record::{Record, State};
 
-/// Who asks, when, and with what chance.
+/// The principal, the time and the random bytes of one change.
 pub(crate) struct Call {
     pub(crate) actor: Principal,
     /// Milliseconds since 1970.
@@ -29,23 +29,23 @@ pub(crate) struct Call {
     pub(crate) random: [u8; 32],
 }
 
-/// What a change would write, on the state that it sees. What it has written itself it sees as well.
-pub(crate) struct Draft<'n> {
+/// The writes of one change, and the state that it sees. It sees its own writes, too.
+pub(crate) struct ChangeSet<'n> {
     view: View<'n>,
     call: Call,
     actor: [u8; 16],
     tree: Tree,
-    /// How many events there were before.
+    /// The number of events before this change.
     events_before: u64,
     writes: Vec<Write>,
     records: HashMap<String, Record>,
 }
 
-impl<'n> Draft<'n> {
-    pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, Refusal> {
+impl<'n> ChangeSet<'n> {
+    pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, RegistryError> {
         let tree = tree::read(view.now)?;
         let time = last_time(view.now, &tree)?.max(call.time);
-        let mut draft = Self {
+        let mut change_set = Self {
             view,
             call: Call { time, ..call },
             actor: [0; 16],
@@ -54,13 +54,13 @@ impl<'n> Draft<'n> {
             writes: Vec::new(),
             records: HashMap::new(),
         };
-        draft.actor = draft.opaque_id()?;
-        Ok(draft)
+        change_set.actor = change_set.opaque_id()?;
+        Ok(change_set)
     }
 
     pub(crate) fn into_writes(mut self) -> Vec<Write> {
         if self.tree.size() > self.events_before {
-            self.writes.push(tree::kept(&self.tree));
+            self.writes.push(tree::edge_write(&self.tree));
         }
         self.writes
     }
@@ -70,24 +70,26 @@ impl<'n> Draft<'n> {
         self.tree.size() + 1
     }
 
-    /// The opaque id of whoever acts.
+    /// The opaque id of the principal.
     pub(crate) fn actor_id(&self) -> [u8; 16] {
         self.actor
     }
 
-    /// Whether authorities, or the records of prefixes, will be others.
+    /// Whether the change writes authorities or the records of prefixes.
     pub(crate) fn touches_authorities(&self) -> bool {
         self.writes.iter().any(|write| match write {
-            Write::Put(place, _) | Write::Delete(place) => is_about_prefixes(place),
-            Write::Hold { .. } | Write::Release { .. } => false,
+            Write::Put(table_key, _) | Write::Delete(table_key) => is_about_prefixes(table_key),
+            Write::IndexInsert { .. } | Write::IndexRemove { .. } => false,
         })
     }
 
-    /// Whether entries of the `info` registry will be others.
+    /// Whether the change writes entries of the `info` registry.
     pub(crate) fn touches_namespaces(&self) -> bool {
         self.writes.iter().any(|write| match write {
-            Write::Put(place, _) | Write::Delete(place) => place.table() == Table::Namespaces,
-            Write::Hold { .. } | Write::Release { .. } => false,
+            Write::Put(table_key, _) | Write::Delete(table_key) => {
+                table_key.table() == Table::Namespaces
+            }
+            Write::IndexInsert { .. } | Write::IndexRemove { .. } => false,
         })
     }
 
@@ -119,7 +121,7 @@ impl<'n> Draft<'n> {
         hash.finalize().into()
     }
 
-    pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, Refusal> {
+    pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, RegistryError> {
         if let Some(record) = self.records.get(key) {
             return Ok(Some(record.clone()));
         }
@@ -130,22 +132,22 @@ impl<'n> Draft<'n> {
         Ok(found)
     }
 
-    /// Assigns a name, with its first event; returns the event's number. Every way to a new name leads here, or
-    /// for names without any specialty through the fast path of imports, which looks at the same things.
+    /// Assigns a name with its first event, and returns the number of the event. Every new name
+    /// passes here, except plain names of an import: its fast path makes the same checks.
     pub(crate) fn assign(
         &mut self,
         key: &str,
         record: Record,
         action: Action,
         persistence: Persistence,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, RegistryError> {
         check_new_key(key)?;
         self.view.check_unassigned(key, self.events_before)?;
-        Ok(self.keep_record(key, None, record, action, persistence))
+        Ok(self.store_record(key, None, record, action, persistence))
     }
 
-    /// Keeps a new version of a record that is there, with its event; returns the event's number.
-    pub(crate) fn keep_changed(
+    /// Stores a new version of a record with its event, and returns the number of the event.
+    pub(crate) fn store_changed(
         &mut self,
         key: &str,
         old: &Record,
@@ -153,10 +155,10 @@ impl<'n> Draft<'n> {
         action: Action,
         persistence: Persistence,
     ) -> u64 {
-        self.keep_record(key, Some(old), record, action, persistence)
+        self.store_record(key, Some(old), record, action, persistence)
     }
 
-    fn keep_record(
+    fn store_record(
         &mut self,
         key: &str,
         old: Option<&Record>,
@@ -179,18 +181,21 @@ impl<'n> Draft<'n> {
             record.version,
             commitments,
         );
-        self.put(Place::event_of(key.as_bytes(), number), Vec::new());
+        self.put(TableKey::event_of(key.as_bytes(), number), Vec::new());
 
         if let Some(old) = old {
-            self.put(Place::version(key.as_bytes(), old.version), old.to_bytes());
+            self.put(
+                TableKey::version(key.as_bytes(), old.version),
+                old.to_bytes(),
+            );
         }
-        self.keep_reverse(key, old, Some(&record));
-        self.put(Place::record(key.as_bytes()), record.to_bytes());
+        self.index_values(key, old, Some(&record));
+        self.put(TableKey::record(key.as_bytes()), record.to_bytes());
         self.records.insert(key.to_string(), record);
         number
     }
 
-    /// Forgets a record and its earlier versions; the event stays.
+    /// Deletes a record and its earlier versions; the event stays.
     pub(crate) fn erase_record(&mut self, key: &str, old: &Record) -> u64 {
         let number = self.next_event();
         let salt = old.salt.unwrap_or_default();
@@ -203,59 +208,59 @@ impl<'n> Draft<'n> {
             old.version + 1,
             none,
         );
-        self.put(Place::event_of(key.as_bytes(), number), Vec::new());
+        self.put(TableKey::event_of(key.as_bytes(), number), Vec::new());
         for version in 1..old.version {
-            let place = Place::version(key.as_bytes(), version).into_owned();
-            self.writes.push(Write::Delete(place));
+            let table_key = TableKey::version(key.as_bytes(), version).into_owned();
+            self.writes.push(Write::Delete(table_key));
         }
-        self.keep_reverse(key, Some(old), None);
+        self.index_values(key, Some(old), None);
         self.writes
-            .push(Write::Delete(Place::record(key.as_bytes()).into_owned()));
+            .push(Write::Delete(TableKey::record(key.as_bytes()).into_owned()));
         number
     }
 
-    /// Keeps a new version of an authority, with its event.
-    pub(crate) fn keep_authority(
+    /// Stores a new version of an authority, with its event.
+    pub(crate) fn store_authority(
         &mut self,
         mut authority: Authority,
         action: Action,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, RegistryError> {
         let number = self.next_event();
         let key = authority.path.key().to_string();
         let history = authority_history(&key);
         if let Some(old) = self.authority_by_key(&key)? {
-            let bytes = posted(&old)?;
-            self.put(Place::version(history.as_bytes(), old.version), bytes);
+            let bytes = encode(&old)?;
+            self.put(TableKey::version(history.as_bytes(), old.version), bytes);
         }
         authority.version += 1;
         authority.last_event = number;
         authority.seed = self.random("seed");
         let (commitments, bytes) = authority_commitments(&authority)?;
         self.add_event(action, Subject::None, &key, authority.version, commitments);
-        self.put(Place::event_of(history.as_bytes(), number), Vec::new());
-        self.put(Place::named(Table::Authorities, key.as_bytes()), bytes);
+        self.put(TableKey::event_of(history.as_bytes(), number), Vec::new());
+        self.put(TableKey::named(Table::Authorities, key.as_bytes()), bytes);
         Ok(number)
     }
 
-    /// Frees the path of an authority that was asked for and never came to be.
+    /// Frees the path of a requested authority that was never approved.
     pub(crate) fn forget_authority(&mut self, path: &AuthorityPath) {
-        let place = Place::named(Table::Authorities, path.key().as_bytes()).into_owned();
-        self.writes.push(Write::Delete(place));
+        let table_key = TableKey::named(Table::Authorities, path.key().as_bytes()).into_owned();
+        self.writes.push(Write::Delete(table_key));
     }
 
-    /// Keeps something in postcard form.
-    pub(crate) fn keep_posted(
+    /// Stores a value in postcard form.
+    pub(crate) fn store_encoded(
         &mut self,
         table: Table,
         key: &[u8],
         item: &impl Serialize,
-    ) -> Result<(), Refusal> {
-        let bytes = posted(item)?;
-        self.put(Place::named(table, key), bytes);
+    ) -> Result<(), RegistryError> {
+        let bytes = encode(item)?;
+        self.put(TableKey::named(table, key), bytes);
         Ok(())
     }
 
-    /// An event about nothing that has a record.
+    /// Adds an event whose subject has no record.
     pub(crate) fn note(&mut self, action: Action, detail: &[u8]) {
         let commitments = Commitments::to(&self.random("seed"), [(0, detail)].into_iter());
         self.add_event(action, Subject::None, "", 0, commitments);
@@ -282,11 +287,11 @@ impl<'n> Draft<'n> {
             commitments,
         };
         let (bytes, leaf) = with_leaf(&event);
-        self.put(Place::event(number), bytes);
+        self.put(TableKey::event(number), bytes);
         tree::push(&mut self.tree, leaf, &mut self.writes);
     }
 
-    fn keep_reverse(&mut self, key: &str, old: Option<&Record>, new: Option<&Record>) {
+    fn index_values(&mut self, key: &str, old: Option<&Record>, new: Option<&Record>) {
         let values = |record: Option<&Record>| -> Vec<Vec<u8>> {
             let values = record
                 .map(|record| record.values.as_slice())
@@ -299,30 +304,30 @@ impl<'n> Draft<'n> {
         };
         let (before, after) = (values(old), values(new));
         for value in before.iter().filter(|value| !after.contains(value)) {
-            self.writes.push(Write::Release {
+            self.writes.push(Write::IndexRemove {
                 value: value.clone(),
                 key: key.as_bytes().to_vec(),
             });
         }
         for value in after.iter().filter(|value| !before.contains(value)) {
-            self.writes.push(Write::Hold {
+            self.writes.push(Write::IndexInsert {
                 value: value.clone(),
                 key: key.as_bytes().to_vec(),
             });
         }
     }
 
-    /// The opaque id of whoever acts: random, and the same for all that they do.
-    fn opaque_id(&mut self) -> Result<[u8; 16], Refusal> {
+    /// The opaque id of the principal: random, and the same for everything that it does.
+    fn opaque_id(&mut self) -> Result<[u8; 16], RegistryError> {
         let key = [b"who:", self.call.actor.key().as_bytes()].concat();
-        if let Some(id) = self.view.posted(Table::Actors, &key)? {
+        if let Some(id) = self.view.decode_stored(Table::Actors, &key)? {
             return Ok(id);
         }
         let random = self.random("actor");
         let id: [u8; 16] = random.first_chunk().copied().unwrap_or_default();
-        self.keep_posted(Table::Actors, &key, &id)?;
+        self.store_encoded(Table::Actors, &key, &id)?;
         let actor = self.call.actor.lasting();
-        self.keep_posted(Table::Actors, &[b"id:", &id[..]].concat(), &actor)?;
+        self.store_encoded(Table::Actors, &[b"id:", &id[..]].concat(), &actor)?;
         Ok(id)
     }
 
@@ -330,12 +335,12 @@ impl<'n> Draft<'n> {
         self.writes.push(write);
     }
 
-    fn put(&mut self, place: Place<'_>, bytes: Vec<u8>) {
-        self.writes.push(Write::Put(place.into_owned(), bytes));
+    fn put(&mut self, table_key: TableKey<'_>, bytes: Vec<u8>) {
+        self.writes.push(Write::Put(table_key.into_owned(), bytes));
     }
 }
 
-impl<'n> Deref for Draft<'n> {
+impl<'n> Deref for ChangeSet<'n> {
     type Target = View<'n>;
 
     fn deref(&self) -> &View<'n> {
@@ -343,12 +348,12 @@ impl<'n> Deref for Draft<'n> {
     }
 }
 
-/// Whether a new name may have a key. U+0000 would let entries of one name stand between those of another, and no
-/// program needs it; names that have it already keep it.
-pub(crate) fn check_new_key(key: &str) -> Result<(), Refusal> {
+/// Checks that a new name may have a key. U+0000 would let entries of one name stand between those
+/// of another, and no program needs it. Stored names that have it keep it.
+pub(crate) fn check_new_key(key: &str) -> Result<(), RegistryError> {
     if has_nul(key) {
         let problem = "a name cannot have the character U+0000: leave it out";
-        return Err(Refusal::policy("nul-character", problem));
+        return Err(RegistryError::policy("nul-character", problem));
     }
     Ok(())
 }
@@ -360,15 +365,16 @@ pub(crate) fn has_nul(key: &str) -> bool {
 
 /// The time of the last event; 0 if there is none.
 ///
-/// The log is read as the order of events, so that time in it must not run backwards: no event is earlier than the one
-/// before it. The clock may step back, and callers may have read it in another order than the writer takes them.
-pub(crate) fn last_time(now: &Snapshot<'_>, tree: &Tree) -> Result<u64, Refusal> {
-    let last = now.get(&Place::event(tree.size()), Event::time_in)?;
+/// Readers take the log as the order of events, so time must not run backwards in it: no event is
+/// earlier than the one before it. The clock may step back, and callers may read it in another
+/// order than the writer takes them.
+pub(crate) fn last_time(now: &Snapshot<'_>, tree: &Tree) -> Result<u64, RegistryError> {
+    let last = now.get(&TableKey::event(tree.size()), Event::time_in)?;
     Ok(last.flatten().unwrap_or(0))
 }
 
-/// How an event names its subject: a name that is reserved, or may be erased, enters as a commitment;
-/// when a reserved name becomes active the commitments are opened.
+/// The subject of an event. A name that is reserved, or may be erased, enters as a commitment. When
+/// a reserved name becomes active, its commitments are opened.
 pub(crate) fn name_subject(
     key: &str,
     old: Option<&Record>,
@@ -390,17 +396,17 @@ pub(crate) fn name_subject(
     }
 }
 
-/// Commitments to the values of a record, and to what it says beside them.
+/// Commitments to the values of a record and to its other properties.
 pub(crate) fn commitments(record: &Record) -> Commitments {
     Commitments::from_each(all_commitments(record))
 }
 
-/// Each of them, however many there are.
+/// All commitments, however many there are.
 pub(crate) fn all_commitments(record: &Record) -> Vec<(u32, [u8; 32])> {
     each_commitment(&record.seed, &record.detail(), &record.values)
 }
 
-/// Commitments to what a change says beside its values, at index 0, and to each value.
+/// Commitments to the other properties of a record, at index 0, and to each value.
 pub(crate) fn each_commitment(
     seed: &[u8; 32],
     detail: &[u8],
@@ -417,27 +423,27 @@ pub(crate) fn each_commitment(
     each
 }
 
-/// The commitment to an authority, and the bytes it is to.
+/// The commitment to an authority, and the bytes that it commits to.
 pub(crate) fn authority_commitments(
     authority: &Authority,
-) -> Result<(Commitments, Vec<u8>), Refusal> {
-    let bytes = posted(authority)?;
+) -> Result<(Commitments, Vec<u8>), RegistryError> {
+    let bytes = encode(authority)?;
     Ok((
         Commitments::to(&authority.seed, [(0, &bytes[..])].into_iter()),
         bytes,
     ))
 }
 
-/// What versions and events of an authority are found by, beside those of names.
+/// The start of the keys of versions and events of authorities. Keys of names never start with it.
 pub(crate) const AUTHORITY_HISTORY: &str = "authority ";
 
 fn authority_history(key: &str) -> String {
     format!("{AUTHORITY_HISTORY}{key}")
 }
 
-fn posted(item: &impl Serialize) -> Result<Vec<u8>, Refusal> {
-    postcard::to_stdvec(item).map_err(|_| Refusal::Corrupt {
-        what: "what was to be kept".into(),
+fn encode(item: &impl Serialize) -> Result<Vec<u8>, RegistryError> {
+    postcard::to_stdvec(item).map_err(|_| RegistryError::Corrupt {
+        what: "the value to be stored".into(),
     })
 }
 

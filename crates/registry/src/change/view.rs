@@ -9,32 +9,32 @@ use handfast_id::{
     CaseRule, Handle, HandleProfile, HdlUri, HttpResolver, Identifier, InfoGrammar,
     NamespaceLookup, Prefix, Recognised, RecognisedBy, Rules, UrnProfile, is_trimmed, recognise,
 };
-use handfast_store::{Place, Snapshot, Table};
+use handfast_store::{Snapshot, Table, TableKey};
 use serde::de::DeserializeOwned;
 
 use crate::access::principal::Principal;
 use crate::authority::path::{AuthorityPath, PathError};
 use crate::authority::policy::Authority;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Event};
 use crate::name::record::Record;
-use crate::namespace::{Book, Generation};
+use crate::namespace::{NamespaceGeneration, NamespaceRules};
 
-/// A snapshot, and the rules that hold in it.
+/// A snapshot, and the rules that apply in it.
 pub(crate) struct View<'n> {
     pub(crate) now: &'n Snapshot<'n>,
-    book: &'n Book,
-    /// The entries of the `info` registry, once somebody has asked.
-    namespaces: OnceCell<Option<Arc<Generation>>>,
-    /// The rules of the prefix that was asked for last: reading one identifier asks several times.
+    rules: &'n NamespaceRules,
+    /// The entries of the `info` registry, read at first use.
+    namespaces: OnceCell<Option<Arc<NamespaceGeneration>>>,
+    /// The rules of the last prefix: reading one identifier asks for them several times.
     last: RefCell<Option<(String, PrefixRules)>>,
-    /// Those who may do everything.
+    /// The identities that may do everything.
     pub(crate) administrators: &'n [Principal],
-    /// Authorities that would be there if something were done.
+    /// Authorities that a dry run plans to create.
     planned: Option<&'n HashMap<String, Authority>>,
 }
 
-/// What holds for the handles under a prefix.
+/// The rules for the handles under a prefix.
 #[derive(Clone, Copy)]
 struct PrefixRules {
     case: CaseRule,
@@ -43,10 +43,10 @@ struct PrefixRules {
 }
 
 impl<'n> View<'n> {
-    pub(crate) fn new(now: &'n Snapshot<'n>, book: &'n Book) -> Self {
+    pub(crate) fn new(now: &'n Snapshot<'n>, rules: &'n NamespaceRules) -> Self {
         Self {
             now,
-            book,
+            rules,
             namespaces: OnceCell::new(),
             last: RefCell::new(None),
             administrators: &[],
@@ -54,7 +54,7 @@ impl<'n> View<'n> {
         }
     }
 
-    /// The same, with those who may do everything.
+    /// Sets the identities that may do everything.
     pub(crate) fn with_administrators(self, administrators: &'n [Principal]) -> Self {
         Self {
             administrators,
@@ -62,7 +62,7 @@ impl<'n> View<'n> {
         }
     }
 
-    /// The same, with authorities that would be there.
+    /// Adds authorities that a dry run plans to create.
     pub(crate) fn with_planned(self, planned: &'n HashMap<String, Authority>) -> Self {
         Self {
             planned: Some(planned),
@@ -70,36 +70,36 @@ impl<'n> View<'n> {
         }
     }
 
-    /// The rules that were configured, and the entries of the `info` registry.
-    pub(crate) fn book(&self) -> &'n Book {
-        self.book
+    /// The configured rules and the entries of the `info` registry.
+    pub(crate) fn rules(&self) -> &'n NamespaceRules {
+        self.rules
     }
 
-    /// Reads what a person, or a program, wrote.
-    pub(crate) fn identify<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
+    /// Reads an identifier that a person or a program wrote.
+    pub(crate) fn identify<'t>(&self, text: &'t str) -> Result<Identifier<'t>, RegistryError> {
         self.recognised(text).map(|found| found.identifier)
     }
 
-    /// Reads a name that is to be registered: nothing of it is cut off (`CID-14`).
-    pub(crate) fn identify_new<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
+    /// Reads a name to be registered. Nothing is cut off (`CID-14`).
+    pub(crate) fn identify_new<'t>(&self, text: &'t str) -> Result<Identifier<'t>, RegistryError> {
         let found = self.recognised(text)?;
         match found.check_whole(self) {
             Ok(()) => Ok(found.identifier),
-            Err(source) => Err(Refusal::Identifier {
+            Err(source) => Err(RegistryError::Identifier {
                 text: text.to_string(),
                 source,
             }),
         }
     }
 
-    /// Whether a program that sends a handle means it to the letter: nothing around it is trimmed, and it is neither a
-    /// URI nor an address.
+    /// Whether a program that sends this handle means it literally: it is neither a URI nor a web
+    /// address, and has no space around it.
     pub(crate) fn is_bare_handle(&self, text: &str) -> bool {
         if !is_trimmed(text) {
             return false;
         }
-        // Most prefixes are numbers, with which neither a scheme nor a host name begins: such a text need not be read
-        // twice.
+        // Most prefixes are numbers; no scheme and no host name begins with one. Such a text need
+        // not be parsed twice.
         let prefix = text.split('/').next().unwrap_or_default();
         let is_numeric = prefix
             .bytes()
@@ -111,27 +111,30 @@ impl<'n> View<'n> {
         recognise(text, self).is_ok_and(|found| found.by == RecognisedBy::BareHandle)
     }
 
-    fn recognised<'t>(&self, text: &'t str) -> Result<Recognised<'t>, Refusal> {
+    fn recognised<'t>(&self, text: &'t str) -> Result<Recognised<'t>, RegistryError> {
         match recognise(text, self) {
             Ok(found) => {
                 if matches!(found.identifier, Identifier::Info(_)) {
-                    // Without its rules a name would be looked for, or kept, elsewhere than it is.
-                    self.book.at(self.now)?;
+                    // Without its rules the name would get another key than its stored one.
+                    self.rules.at(self.now)?;
                 }
                 Ok(found)
             }
-            Err(source) => Err(Refusal::Identifier {
+            Err(source) => Err(RegistryError::Identifier {
                 text: text.to_string(),
                 source,
             }),
         }
     }
 
-    /// Reads the name of something that is kept: also one that could not be registered here, and was taken
-    /// from elsewhere as it was (`HDL-8`).
-    pub(crate) fn identify_kept<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
+    /// Reads the name of a stored record, also of a name that could not be registered here and was
+    /// imported as it was (`HDL-8`).
+    pub(crate) fn identify_registered<'t>(
+        &self,
+        text: &'t str,
+    ) -> Result<Identifier<'t>, RegistryError> {
         let read = self.identify(text);
-        // What is trimmed may be part of such a name.
+        // White space that is trimmed may be part of such a name.
         if read.is_ok() && is_trimmed(text) {
             return read;
         }
@@ -149,7 +152,7 @@ impl<'n> View<'n> {
     }
 
     /// Reads the path of an authority.
-    pub(crate) fn path(&self, text: &str) -> Result<AuthorityPath, Refusal> {
+    pub(crate) fn path(&self, text: &str) -> Result<AuthorityPath, RegistryError> {
         let read = AuthorityPath::parse(text, self);
         // Earlier versions made prefixes that begin like a URI, or that stand in brackets: they can
         // still be administered.
@@ -163,77 +166,84 @@ impl<'n> View<'n> {
         }
         read.map_err(|error| match error {
             PathError::Colon { .. } | PathError::Name { .. } | PathError::Wrapped { .. } => {
-                Refusal::policy("bad-character", format!("{text}: {error}"))
+                RegistryError::policy("bad-character", format!("{text}: {error}"))
             }
-            PathError::NotDelegated { nid } => Refusal::policy(
+            PathError::NotDelegated { nid } => RegistryError::policy(
                 "not-delegated",
                 format!("urn:{nid} has no authority paths: its authority is urn:{nid} itself"),
             ),
-            PathError::Syntax(source) => Refusal::Identifier {
+            PathError::Syntax(source) => RegistryError::Identifier {
                 text: text.to_string(),
                 source,
             },
         })
     }
 
-    pub(crate) fn authority(&self, path: &AuthorityPath) -> Result<Option<Authority>, Refusal> {
+    pub(crate) fn authority(
+        &self,
+        path: &AuthorityPath,
+    ) -> Result<Option<Authority>, RegistryError> {
         self.authority_by_key(path.key())
     }
 
-    pub(crate) fn authority_by_key(&self, key: &str) -> Result<Option<Authority>, Refusal> {
+    pub(crate) fn authority_by_key(&self, key: &str) -> Result<Option<Authority>, RegistryError> {
         if let Some(planned) = self.planned.and_then(|planned| planned.get(key)) {
             return Ok(Some(planned.clone()));
         }
-        self.posted(Table::Authorities, key.as_bytes())
+        self.decode_stored(Table::Authorities, key.as_bytes())
     }
 
-    /// Something kept in postcard form.
-    pub(crate) fn posted<T: DeserializeOwned>(
+    /// Reads a stored value in postcard form.
+    pub(crate) fn decode_stored<T: DeserializeOwned>(
         &self,
         table: Table,
         key: &[u8],
-    ) -> Result<Option<T>, Refusal> {
-        let read = self.now.get(&Place::named(table, key), |bytes| {
+    ) -> Result<Option<T>, RegistryError> {
+        let read = self.now.get(&TableKey::named(table, key), |bytes| {
             postcard::from_bytes(bytes)
         })?;
-        read.transpose().map_err(|_| Refusal::Corrupt {
+        read.transpose().map_err(|_| RegistryError::Corrupt {
             what: format!("{} {}", table.name(), String::from_utf8_lossy(key)),
         })
     }
 
-    pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, Refusal> {
+    pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, RegistryError> {
         let read = self
             .now
-            .get(&Place::record(key.as_bytes()), Record::from_bytes)?;
-        read.transpose().map_err(|_| Refusal::Corrupt {
+            .get(&TableKey::record(key.as_bytes()), Record::from_bytes)?;
+        read.transpose().map_err(|_| RegistryError::Corrupt {
             what: format!("the record of {key}"),
         })
     }
 
-    /// Whether a name that is not registered could be: its shortened key is not that of another.
-    pub(crate) fn ensure_free_place(&self, key: &str) -> Result<(), Refusal> {
-        if self.now.is_of_other_name(&Place::record(key.as_bytes()))? {
+    /// Checks that the shortened key of an unregistered name is not that of another name.
+    pub(crate) fn ensure_free_place(&self, key: &str) -> Result<(), RegistryError> {
+        if self
+            .now
+            .is_of_other_name(&TableKey::record(key.as_bytes()))?
+        {
             let problem = "this name cannot be registered: it ends in the digest of a longer name \
                            that is registered here; choose another name";
-            return Err(Refusal::policy("key-taken", problem));
+            return Err(RegistryError::policy("key-taken", problem));
         }
         Ok(())
     }
 
-    pub(crate) fn version(&self, key: &str, version: u64) -> Result<Option<Record>, Refusal> {
-        let read = self
-            .now
-            .get(&Place::version(key.as_bytes(), version), Record::from_bytes)?;
-        read.transpose().map_err(|_| Refusal::Corrupt {
+    pub(crate) fn version(&self, key: &str, version: u64) -> Result<Option<Record>, RegistryError> {
+        let read = self.now.get(
+            &TableKey::version(key.as_bytes(), version),
+            Record::from_bytes,
+        )?;
+        read.transpose().map_err(|_| RegistryError::Corrupt {
             what: format!("version {version} of {key}"),
         })
     }
 
-    /// An event; its leaf hash stands behind it.
-    pub(crate) fn event(&self, number: u64) -> Result<Option<Event>, Refusal> {
-        let read = self.now.get(&Place::event(number), read_event)?;
+    /// An event. Its leaf hash follows it.
+    pub(crate) fn event(&self, number: u64) -> Result<Option<Event>, RegistryError> {
+        let read = self.now.get(&TableKey::event(number), read_event)?;
         read.map(|event| {
-            event.ok_or_else(|| Refusal::Corrupt {
+            event.ok_or_else(|| RegistryError::Corrupt {
                 what: format!("event {number}"),
             })
         })
@@ -241,11 +251,11 @@ impl<'n> View<'n> {
     }
 
     /// The numbers of the events of a name.
-    pub(crate) fn events_of(&self, key: &str) -> Result<Vec<u64>, Refusal> {
+    pub(crate) fn events_of(&self, key: &str) -> Result<Vec<u64>, RegistryError> {
         let mut numbers = Vec::new();
         let mut next = Some(0);
         while let Some(from) = next.take() {
-            let from = Place::event_of(key.as_bytes(), from);
+            let from = TableKey::event_of(key.as_bytes(), from);
             self.now.scan(&from, &mut |place, _| {
                 if place.name() == key.as_bytes() {
                     numbers.extend(place.number());
@@ -264,25 +274,25 @@ impl<'n> View<'n> {
         Ok(numbers)
     }
 
-    /// The last event of a name, of so many events.
-    fn last_event_of(&self, key: &str, events: u64) -> Result<Option<u64>, Refusal> {
-        let last = Place::event_of(key.as_bytes(), events);
+    /// The last event of a name among the first `count` events.
+    fn last_event_of(&self, key: &str, events: u64) -> Result<Option<u64>, RegistryError> {
+        let last = TableKey::event_of(key.as_bytes(), events);
         let Some(last) = self.now.at_or_before(&last)? else {
             return Ok(None);
         };
         if last.name() == key.as_bytes() {
             return Ok(last.number());
         }
-        // Behind its last event there may be entries of a key that begins alike.
+        // Entries of a key with the same beginning may follow its last event.
         if last.name().starts_with(key.as_bytes()) {
             return Ok(self.events_of(key)?.pop());
         }
         Ok(None)
     }
 
-    /// Whether a key may be assigned, after so many events: it never was, or the last that was done to it is that it
-    /// was erased. That there is no record is not enough, since a record can be lost.
-    pub(crate) fn check_unassigned(&self, key: &str, events: u64) -> Result<(), Refusal> {
+    /// Checks that a key may be assigned after so many events: it never was assigned, or its last
+    /// event erased it. A missing record is not enough, since a record can be lost.
+    pub(crate) fn check_unassigned(&self, key: &str, events: u64) -> Result<(), RegistryError> {
         let Some(event) = self.last_event_of(key, events)? else {
             return Ok(());
         };
@@ -290,7 +300,7 @@ impl<'n> View<'n> {
         if last.is_some_and(|last| last.action == Action::Erase) {
             return Ok(());
         }
-        Err(Refusal::LostRecord {
+        Err(RegistryError::LostRecord {
             key: key.to_string(),
             event,
         })
@@ -309,9 +319,9 @@ impl<'n> View<'n> {
                 is_known: true,
             },
             _ => PrefixRules {
-                case: self.book.base.case_rule(prefix),
-                profile: self.book.base.handle_profile(prefix),
-                is_known: self.book.base.knows(prefix),
+                case: self.rules.base.case_rule(prefix),
+                profile: self.rules.base.handle_profile(prefix),
+                is_known: self.rules.base.knows(prefix),
             },
         };
         self.last
@@ -319,29 +329,30 @@ impl<'n> View<'n> {
         rules
     }
 
-    /// Who an opaque id is.
-    pub(crate) fn actor(&self, id: &[u8; 16]) -> Result<Option<Principal>, Refusal> {
-        self.posted(Table::Actors, &[b"id:", &id[..]].concat())
+    /// The principal behind an opaque id.
+    pub(crate) fn actor(&self, id: &[u8; 16]) -> Result<Option<Principal>, RegistryError> {
+        self.decode_stored(Table::Actors, &[b"id:", &id[..]].concat())
     }
 }
 
-/// Where the events of a key go on behind an entry of another key.
+/// Where the events of a key continue after an entry of another key.
 enum Behind {
-    /// Nowhere.
+    /// Nowhere: there are no more.
     End,
     /// At the next entry.
     Here,
-    /// At this number: all entries before it are of other keys.
+    /// At this number: all entries before it belong to other keys.
     Number(u64),
 }
 
-/// Entries are a key and a number of 8 bytes, side by side, so those of a key that merely begins alike, and goes on
-/// with bytes such as those of a number, stand between them. They are skipped by seeking, however many they are.
-fn behind(key: &[u8], other: &Place<'_>) -> Behind {
+/// An entry is a key followed by a number of 8 bytes. Entries of a longer key with the same
+/// beginning can therefore stand between the entries of a key. The scan skips them by seeking,
+/// however many they are.
+fn behind(key: &[u8], other: &TableKey<'_>) -> Behind {
     let Some(rest) = other.name().strip_prefix(key) else {
         return Behind::End;
     };
-    // The end of a long name is not in its place, so nothing is known of where that is.
+    // The stored key of a long name lacks the end of the name, so its position is unknown.
     if key.len() > MAX_SEEK_KEY {
         return Behind::Here;
     }
@@ -351,10 +362,11 @@ fn behind(key: &[u8], other: &Place<'_>) -> Behind {
     first.checked_add(1).map_or(Behind::End, Behind::Number)
 }
 
-/// The longest key that is followed by eight bytes of its own in the place of a name that begins with it.
+/// The longest key that fits, with 8 bytes of its own behind it, into the stored key of a longer
+/// name.
 const MAX_SEEK_KEY: usize = 440;
 
-/// The bytes of an event and its leaf hash, as they are kept together.
+/// The bytes of an event and its leaf hash, as they are stored.
 pub(crate) fn with_leaf(event: &Event) -> (Vec<u8>, [u8; 32]) {
     let mut bytes = event.to_bytes();
     let leaf = Event::leaf(&bytes);
@@ -362,15 +374,14 @@ pub(crate) fn with_leaf(event: &Event) -> (Vec<u8>, [u8; 32]) {
     (bytes, leaf)
 }
 
-/// Reads an event back, if the bytes are those that were written.
+/// Reads an event back, if its bytes match the leaf hash.
 pub(crate) fn read_event(bytes: &[u8]) -> Option<Event> {
     let (bytes, leaf) = bytes.split_last_chunk::<32>()?;
     (Event::leaf(bytes) == *leaf).then(|| Event::from_bytes(bytes).ok())?
 }
 
-/// The rules of the authorities that are kept here, and beside them those that hold everywhere. An
-/// authority that cannot be read has the rules of one that is not there; whoever needs it hears that it
-/// is damaged.
+/// The rules of the authorities that are registered here, and the general rules. An authority that
+/// cannot be read counts as absent here; reading it directly reports the damage.
 impl Rules for View<'_> {
     fn case_rule(&self, prefix: &Prefix<'_>) -> CaseRule {
         self.prefix_rules(prefix).case
@@ -385,23 +396,23 @@ impl Rules for View<'_> {
     }
 
     fn urn_profile(&self, nid: &str) -> Option<&UrnProfile> {
-        self.book.base.urn_profile(nid)
+        self.rules.base.urn_profile(nid)
     }
 
     fn info_grammar(&self) -> InfoGrammar {
-        self.book.base.info_grammar()
+        self.rules.base.info_grammar()
     }
 
     fn namespace(&self, name: &str) -> NamespaceLookup<'_> {
-        let generation = self.namespaces.get_or_init(|| self.book.at(self.now).ok());
+        let generation = self.namespaces.get_or_init(|| self.rules.at(self.now).ok());
         match generation {
             Some(generation) => generation.rules.lookup(name),
-            // Whoever needs it hears that it is damaged.
+            // Reading it directly reports the damage.
             None => NamespaceLookup::Unavailable,
         }
     }
 
     fn resolvers(&self) -> &[HttpResolver] {
-        self.book.resolvers()
+        self.rules.resolvers()
     }
 }

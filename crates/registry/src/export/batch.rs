@@ -11,7 +11,7 @@ use crate::export::{Given, Writer, is_handle};
 pub(super) struct Batch;
 
 impl Writer for Batch {
-    /// A prefix is homed at an address, which a file cannot know.
+    /// HOME needs the address of a server, which a file cannot know.
     fn authority(&mut self, _: &mut dyn Write, _: &Authority) -> io::Result<()> {
         Ok(())
     }

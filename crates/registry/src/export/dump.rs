@@ -7,7 +7,7 @@ use handfast_wire::json::write_value;
 use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::export::{Given, Walk, Writer, is_handle};
 
-/// Writes one object.
+/// Writes one JSON object.
 pub(super) struct Dump {
     prefixes: Vec<String>,
     is_begun: bool,

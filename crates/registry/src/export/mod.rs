@@ -1,8 +1,8 @@
-//! Giving names to elsewhere.
+//! Exporting names.
 //!
-//! One snapshot is read from its beginning to its end, however long that takes and whatever changes
-//! meanwhile. NDJSON loses nothing: an import of it elsewhere, exported again, gives the same bytes. The
-//! other formats say what they can, and what they cannot is counted.
+//! An export reads one snapshot from beginning to end, however long that takes and whatever changes
+//! in between. NDJSON is complete: importing it into another registry and exporting it again gives
+//! the same bytes. The other formats leave out what they cannot express, and count it.
 
 mod batch;
 mod dump;
@@ -13,96 +13,98 @@ mod table;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use handfast_wire::Value;
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, Role};
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::Format;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
-/// What is given, and how.
+/// The options of an export.
 ///
 /// ```
-/// use handfast_registry::{Export, NewAuthority, NewName, Principal, Registry, World};
+/// use handfast_registry::{Export, NewAuthority, NewName, Principal, Registry, Environment};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
-/// # let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
-/// let registry = Registry::create(folder.path(), world)?;
+/// # let environment = Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+/// let registry = Registry::create(folder.path(), environment)?;
 /// let operator = Principal::Operator;
 /// registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
 /// registry.create_name(&operator, "20.1000/a", NewName::urls(&["https://example.org/"]))?;
 /// let mut out = Vec::new();
 /// let exported = registry.export(&operator, &Export::default(), &mut out, &mut |_| ())?;
 /// assert_eq!(exported.names, 1);
-/// assert!(String::from_utf8_lossy(&out).contains(r#""id":"20.1000/a","urls":["https://example.org/"]"#));
-/// # Ok::<_, handfast_registry::Refusal>(())
+/// let line = r#""id":"20.1000/a","urls":["https://example.org/"]"#;
+/// assert!(String::from_utf8_lossy(&out).contains(line));
+/// # Ok::<_, handfast_registry::RegistryError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Export {
-    /// How; NDJSON if `None`.
+    /// The format; NDJSON if `None`.
     pub format: Option<Format>,
-    /// Only what is under an authority, and below it.
+    /// Only names under an authority, and below it.
     pub authority: Option<String>,
-    /// Only names that were given or changed after this event.
+    /// Only names that were created or changed after this event.
     pub since: Option<u64>,
-    /// Whether secrets are given too.
+    /// Whether to include secrets.
     pub with_secrets: bool,
 }
 
-/// What was given.
+/// The result of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// How many authorities.
+    /// The number of authorities.
     pub authorities: u64,
-    /// How many names.
+    /// The number of names.
     pub names: u64,
-    /// How many names the format cannot say.
+    /// The number of names that the format cannot express.
     pub unsaid_names: u64,
-    /// How many values of names that were given the format cannot say.
+    /// The number of values of exported names that the format cannot express.
     pub unsaid_values: u64,
-    /// How many secrets were left out.
+    /// The number of secrets that were left out.
     pub secrets: u64,
-    /// The last event before what was given.
+    /// The last event of the snapshot.
     pub event: u64,
 }
 
-/// Something that writes names in a format.
+/// Writes names in a format.
 trait Writer {
     fn authority(&mut self, out: &mut dyn Write, authority: &Authority) -> io::Result<()>;
-    /// Writes a name; says how many of its values could not be said, and `None` if nothing could.
+    /// Writes a name. Returns how many of its values the format cannot express, or `None` if it
+    /// cannot express the name.
     fn name(&mut self, out: &mut dyn Write, name: &Given<'_>) -> io::Result<Option<u64>>;
     fn end(&mut self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// A name that is given.
+/// A name to be exported.
 struct Given<'r> {
     key: &'r str,
     record: &'r Record,
-    /// Its values, without what is left out.
+    /// Its values, without those that are left out.
     values: &'r [Value<'static>],
 }
 
-/// What is visited.
-enum Item<'i> {
+/// An exported item.
+enum ExportItem<'i> {
     Authority(&'i Authority),
     Name(Given<'i>),
 }
 
 impl Registry {
-    /// Gives names. The operator may give all of them, others those under an authority on which they have
-    /// the role `read`, without what they may not read.
+    /// Exports names. The operator may export all of them; others need the role `read` on an
+    /// authority, and get the values that they may read.
     pub fn export(
         &self,
         who: &Principal,
         export: &Export,
         out: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Exported, Refusal> {
+    ) -> Result<Exported, RegistryError> {
         self.read(|view| {
             let walk = Walk::new(view, who, export)?;
             let mut exported = Exported {
@@ -115,15 +117,15 @@ impl Registry {
                 Format::Dump => Box::new(dump::Dump::of(&walk)),
                 Format::Ndjson => Box::new(ndjson::Lines::default()),
             };
-            let failed = |source| Refusal::Output { source };
+            let failed = |source| RegistryError::Output { source };
             let mut outcome = Ok(());
             walk.visit(&mut exported.secrets, &mut |item| {
                 let written = match item {
-                    Item::Authority(authority) => {
+                    ExportItem::Authority(authority) => {
                         exported.authorities += 1;
                         writer.authority(out, authority)
                     }
-                    Item::Name(name) => writer.name(out, &name).map(|unsaid| match unsaid {
+                    ExportItem::Name(name) => writer.name(out, &name).map(|unsaid| match unsaid {
                         Some(unsaid) => {
                             exported.names += 1;
                             exported.unsaid_values += unsaid;
@@ -149,8 +151,8 @@ impl Registry {
     }
 }
 
-/// All that is to be given, in the order of keys: first authorities, parents before children, each with
-/// the record of its prefix; then all other names.
+/// Visits everything to be exported, in the order of keys: first authorities, parents before
+/// children, each with the record of its prefix; then all other names.
 struct Walk<'v> {
     view: &'v View<'v>,
     who: &'v Principal,
@@ -160,22 +162,26 @@ struct Walk<'v> {
 }
 
 impl<'v> Walk<'v> {
-    fn new(view: &'v View<'v>, who: &'v Principal, export: &'v Export) -> Result<Self, Refusal> {
+    fn new(
+        view: &'v View<'v>,
+        who: &'v Principal,
+        export: &'v Export,
+    ) -> Result<Self, RegistryError> {
         if export.with_secrets && *who != Principal::Operator {
             let problem = "only the operator exports secrets";
-            return Err(Refusal::policy("operator-only", problem));
+            return Err(RegistryError::policy("operator-only", problem));
         }
         let path = match &export.authority {
             Some(text) => {
                 let path = view.path(text)?;
-                view.kept(&path)?;
+                view.existing_authority(&path)?;
                 view.need(who, Role::Read, &path)?;
                 Some(path)
             }
             None if view.may_do_all(who)? => None,
             None => {
                 let problem = "only administrators export everything: name an authority";
-                return Err(Refusal::policy("operator-only", problem));
+                return Err(RegistryError::policy("operator-only", problem));
             }
         };
         let mut walk = Self {
@@ -189,11 +195,11 @@ impl<'v> Walk<'v> {
         Ok(walk)
     }
 
-    fn find_authorities(&self) -> Result<Vec<Authority>, Refusal> {
+    fn find_authorities(&self) -> Result<Vec<Authority>, RegistryError> {
         let mut found = Vec::new();
-        let from = Place::named(Table::Authorities, b"");
-        self.view.now.scan(&from, &mut |place, _| {
-            found.push(String::from_utf8_lossy(place.name()).into_owned());
+        let from = TableKey::named(Table::Authorities, b"");
+        self.view.now.scan(&from, &mut |table_key, _| {
+            found.push(String::from_utf8_lossy(table_key.name()).into_owned());
             ControlFlow::Continue(())
         })?;
         let gives_all = self.view.may_do_all(self.who)?;
@@ -203,8 +209,8 @@ impl<'v> Walk<'v> {
                 continue;
             };
             if !gives_all {
-                // Rights follow who created an authority, not what its path begins with: one that stands below in
-                // the text may be somebody else's.
+                // Rights follow the creator of an authority, not the text of its path: another
+                // organisation may own one that stands below in the text.
                 if self.view.role(self.who, &authority.path)? < Some(Role::Read) {
                     continue;
                 }
@@ -216,7 +222,7 @@ impl<'v> Walk<'v> {
         Ok(authorities)
     }
 
-    /// Whether an authority, by its key, is the one that is asked for, or below it.
+    /// Whether an authority, given by its key, is the requested one or below it.
     fn is_under(&self, key: &str) -> bool {
         self.path.as_ref().is_none_or(|path| path.is_above(key))
     }
@@ -224,20 +230,20 @@ impl<'v> Walk<'v> {
     fn visit(
         &self,
         secrets: &mut u64,
-        visit: &mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
-    ) -> Result<(), Refusal> {
+        visit: &mut dyn FnMut(ExportItem<'_>) -> ControlFlow<()>,
+    ) -> Result<(), RegistryError> {
         for authority in &self.authorities {
             let is_meant = self
                 .export
                 .since
                 .is_none_or(|since| authority.last_event > since);
-            if is_meant && visit(Item::Authority(authority)).is_break() {
+            if is_meant && visit(ExportItem::Authority(authority)).is_break() {
                 return Ok(());
             }
             let Some(prefix) = authority.path.prefix() else {
                 continue;
             };
-            let key = crate::authority::manage::prefix_key(&prefix);
+            let key = crate::authority::create::prefix_key(&prefix);
             if let Some(record) = self.view.record(&key)?
                 && !record.values.is_empty()
                 && self.give(&key, record, secrets, visit)?.is_break()
@@ -247,9 +253,9 @@ impl<'v> Walk<'v> {
         }
         let start = self.path.as_ref().map_or("", AuthorityPath::key);
         let mut outcome = Ok(());
-        let from = Place::record(start.as_bytes());
-        self.view.now.scan(&from, &mut |place, bytes| {
-            let key = String::from_utf8_lossy(place.name());
+        let from = TableKey::record(start.as_bytes());
+        self.view.now.scan(&from, &mut |table_key, bytes| {
+            let key = String::from_utf8_lossy(table_key.name());
             if !key.starts_with(start) {
                 return ControlFlow::Break(());
             }
@@ -259,12 +265,12 @@ impl<'v> Walk<'v> {
             let given = match Record::from_bytes(bytes) {
                 Ok(record) if !self.is_under(&record.authority) => Ok(ControlFlow::Continue(())),
                 Ok(record) => self.give(&key, record, secrets, visit),
-                Err(_) => Err(Refusal::Corrupt {
+                Err(_) => Err(RegistryError::Corrupt {
                     what: format!("the record of {key}"),
                 }),
             };
-            given.unwrap_or_else(|refusal| {
-                outcome = Err(refusal);
+            given.unwrap_or_else(|error| {
+                outcome = Err(error);
                 ControlFlow::Break(())
             })
         })?;
@@ -276,8 +282,8 @@ impl<'v> Walk<'v> {
         key: &str,
         mut record: Record,
         secrets: &mut u64,
-        visit: &mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, Refusal> {
+        visit: &mut dyn FnMut(ExportItem<'_>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, RegistryError> {
         if self
             .export
             .since
@@ -300,7 +306,7 @@ impl<'v> Walk<'v> {
             values.retain(|value| !value.is_secret());
             *secrets += u64::try_from(all - values.len()).unwrap_or(0);
         }
-        Ok(visit(Item::Name(Given {
+        Ok(visit(ExportItem::Name(Given {
             key,
             record: &record,
             values: &values,
@@ -308,7 +314,8 @@ impl<'v> Walk<'v> {
     }
 }
 
-/// Whether the formats of handle servers, which know no states and no other schemes, can say a name.
+/// Whether the formats of handle servers, which have no states and no other schemes, can express a
+/// name.
 fn is_handle(name: &Given<'_>) -> bool {
     name.key.starts_with("hdl:") && name.record.state == State::Active
 }

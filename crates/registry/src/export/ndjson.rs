@@ -8,7 +8,7 @@ use handfast_wire::json::{self, write_value};
 use crate::authority::policy::Authority;
 use crate::clock::rfc3339;
 use crate::export::{Given, Writer};
-use crate::import::GivenAuthority;
+use crate::import::ParsedAuthority;
 use crate::name::record::State;
 
 /// Writes lines.
@@ -19,7 +19,7 @@ pub(super) struct Lines {
 
 impl Writer for Lines {
     fn authority(&mut self, out: &mut dyn Write, authority: &Authority) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, &GivenAuthority::of(authority))?;
+        serde_json::to_writer(&mut *out, &ParsedAuthority::of(authority))?;
         out.write_all(b"\n")
     }
 
@@ -68,8 +68,8 @@ impl Writer for Lines {
     }
 }
 
-/// What a secret key may be read by is said even where it is what other values have: it is not what secret
-/// keys have.
+/// The permissions of a secret key are written even if other values have the same as default:
+/// secret keys have another default.
 fn put_value(line: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
     if !value.is_type("HS_SECKEY") {
         write_value(line, value);

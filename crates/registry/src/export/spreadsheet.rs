@@ -1,9 +1,10 @@
-//! Fields of tables that spreadsheets open.
+//! Escaping fields of tables for spreadsheets.
 //!
-//! A spreadsheet takes a field that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula, and runs it:
-//! whoever may write a name could have commands run where somebody looks at an export. Such a field is written with an
-//! apostrophe in front, by which spreadsheets know text; an import takes it off again. So that every text comes back as
-//! it was, a field that begins with apostrophes before such a character is given one more.
+//! A spreadsheet runs a field that begins with `=`, `+`, `-`, `@`, a tab or a carriage return as a
+//! formula. So the author of a name could run commands on the machine of a person who opens an
+//! export. Such a field is written with an apostrophe in front, which spreadsheets take as text; an
+//! import removes it. A field that begins with apostrophes before such a character gets one more,
+//! so that every text comes back as it was.
 
 use std::borrow::Cow;
 
@@ -16,7 +17,7 @@ pub(crate) fn escape(field: &str) -> Cow<'_, str> {
     }
 }
 
-/// A field as an import means it.
+/// A field as an import reads it.
 pub(crate) fn unescape(field: &str) -> &str {
     let rest = field.strip_prefix('\'');
     rest.filter(|rest| is_formula(rest)).unwrap_or(field)
@@ -31,7 +32,7 @@ fn is_formula(field: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// An export held formulas that spreadsheets run.
+    /// An export contained formulas that spreadsheets run.
     #[test]
     fn no_field_is_a_formula_and_every_field_comes_back() {
         for (field, written) in [

@@ -7,13 +7,13 @@ use std::ops::ControlFlow;
 use handfast_wire::Value;
 
 use crate::authority::policy::Authority;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::export::spreadsheet::escape;
-use crate::export::{Given, Item, Walk, Writer};
+use crate::export::{ExportItem, Given, Walk, Writer};
 use crate::name::record::State;
 
-/// Writes rows. Which columns there are is known only when all names have been seen, so they are looked
-/// at twice.
+/// Writes rows. The columns are known only after all names were seen, so an export visits them
+/// twice.
 pub(super) struct Columns {
     urls: usize,
     values: Vec<(String, u32)>,
@@ -22,11 +22,11 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    pub(super) fn of(walk: &Walk<'_>) -> Result<Self, Refusal> {
+    pub(super) fn of(walk: &Walk<'_>) -> Result<Self, RegistryError> {
         let (mut urls, mut has_states) = (1, false);
         let mut values = BTreeSet::new();
         walk.visit(&mut 0, &mut |item| {
-            if let Item::Name(name) = item {
+            if let ExportItem::Name(name) = item {
                 let count = name.values.iter().filter(|value| is_url(value)).count();
                 urls = urls.max(count);
                 has_states |= name.record.state != State::Active;
@@ -69,7 +69,7 @@ impl Columns {
                 values.find(|value| value.index == *index && value.value_type == *value_type);
             row.push(found.and_then(Value::text).unwrap_or_default());
         }
-        // An empty field is a value that is not there.
+        // An empty field means that the name has no such value.
         let said = row.iter().skip(1).filter(|field| !field.is_empty()).count();
         if self.has_states {
             let tombstone = name.record.tombstone.as_ref();

@@ -1,37 +1,37 @@
-//! Everything that a mirror copies: active handles with all their values, and the prefixes that are kept here
-//! (`handle-protocol.md` §11.4).
+//! A full copy for mirrors: active handles with all their values, and the prefixes that are
+//! registered here (`handle-protocol.md` §11.4).
 
 use std::ops::ControlFlow;
 
 use handfast_id::{Handle, Identifier};
-use handfast_store::Place;
+use handfast_store::TableKey;
 use handfast_wire::Value;
 
 use crate::authority::policy::AuthorityStatus;
-use crate::error::Refusal;
-use crate::handle_protocol::transactions::{MOST_AT_ONCE, MOST_BYTES, handle_of, size};
+use crate::error::RegistryError;
+use crate::handle_protocol::transactions::{MAX_PAGE_BYTES, MAX_PAGE_ITEMS, handle_of, size};
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
-/// What keys of handles begin with.
+/// The start of the keys of handles.
 const SCHEME: &str = "hdl:";
 
-/// Handles with all their values, in the order of their keys; secret values too.
+/// A page of handles with all their values, in the order of their keys; secret values, too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HandlePage {
     /// The handles.
     pub handles: Vec<(String, Vec<Value<'static>>)>,
-    /// The handle to go on after; `None` at the end.
+    /// The handle to continue after; `None` at the end.
     pub last: Option<String>,
 }
 
 impl Registry {
-    /// The active handles after one, as many as are read at once. `is_wanted` chooses.
+    /// The active handles after one, as many as fit a page. `is_wanted` filters them.
     pub fn handles_after(
         &self,
         after: Option<&str>,
         is_wanted: &dyn Fn(&str) -> bool,
-    ) -> Result<HandlePage, Refusal> {
+    ) -> Result<HandlePage, RegistryError> {
         self.read(|view| {
             let after = after.map(|after| {
                 let key = Handle::from_stored(after)
@@ -42,16 +42,17 @@ impl Registry {
             let (mut looked, mut bytes, mut last) = (0, 0, None);
             let mut damaged = None;
             let from = after.as_deref().unwrap_or(SCHEME);
-            view.now
-                .scan(&Place::record(from.as_bytes()), &mut |place, value| {
-                    let key = String::from_utf8_lossy(place.name()).into_owned();
+            view.now.scan(
+                &TableKey::record(from.as_bytes()),
+                &mut |table_key, value| {
+                    let key = String::from_utf8_lossy(table_key.name()).into_owned();
                     if !key.starts_with(SCHEME) {
                         return ControlFlow::Break(());
                     }
                     if Some(&key) == after.as_ref() {
                         return ControlFlow::Continue(());
                     }
-                    if looked == MOST_AT_ONCE || bytes >= MOST_BYTES {
+                    if looked == MAX_PAGE_ITEMS || bytes >= MAX_PAGE_BYTES {
                         // There is more.
                         return ControlFlow::Break(());
                     }
@@ -69,10 +70,11 @@ impl Registry {
                         found.push((key, record));
                     }
                     ControlFlow::Continue(())
-                })?;
+                },
+            )?;
             if let Some(key) = damaged {
                 let what = format!("the record of {key}");
-                return Err(Refusal::Corrupt { what });
+                return Err(RegistryError::Corrupt { what });
             }
             let handles = found.into_iter().map(|(key, record)| {
                 let values = view.with_grants(&key, record)?.values;
@@ -80,20 +82,20 @@ impl Registry {
                 Ok((handle.to_string(), values))
             });
             Ok(HandlePage {
-                handles: handles.collect::<Result<_, Refusal>>()?,
+                handles: handles.collect::<Result<_, RegistryError>>()?,
                 last,
             })
         })
     }
 
-    /// The records of the prefixes that are kept here, as handles in order. Those of retired authorities are
-    /// among them, because their names keep resolving.
-    pub fn homed(&self) -> Result<Vec<String>, Refusal> {
+    /// The records of the prefixes that are registered here, as handles in order. Retired
+    /// authorities are included, because their names keep resolving.
+    pub fn homed(&self) -> Result<Vec<String>, RegistryError> {
         let authorities = self.authorities()?;
-        let kept = authorities
+        let stored = authorities
             .iter()
             .filter(|authority| !matches!(authority.status, AuthorityStatus::Requested { .. }));
-        let prefixes = kept.filter_map(|authority| authority.path.prefix());
+        let prefixes = stored.filter_map(|authority| authority.path.prefix());
         let mut handles: Vec<_> = prefixes
             .map(|prefix| format!("0.NA/{}", prefix.as_str().to_ascii_uppercase()))
             .collect();

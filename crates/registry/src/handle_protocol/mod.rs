@@ -1,4 +1,4 @@
-//! What the handle protocol does to handles, and what mirrors copy.
+//! The operations of the handle protocol, and the data that mirrors copy.
 
 pub(crate) mod dump;
 pub(crate) mod operations;

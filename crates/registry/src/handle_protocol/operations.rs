@@ -1,59 +1,61 @@
-//! What the handle protocol does to handles (`handle-protocol.md` §3 and §9).
+//! The operations of the handle protocol on handles (`handle-protocol.md` §3 and §9).
 //!
-//! Beside what the commands do there are a few things of its own: a handle that exists may be replaced
-//! by creating it, values are added and modified by index, and deleting goes as far as the authority lets
-//! names go.
+//! They differ from the commands in a few ways: creating an existing handle may replace it, values
+//! are added and modified by index, and deleting erases or withdraws a handle, as its authority
+//! allows.
 
 use handfast_id::{Guid, Handle, Identifier, Prefix};
 use handfast_wire::{AdminPermissions, Value};
 
 use crate::access::hs_admin::{needed_for, touches_identities};
 use crate::access::principal::Principal;
-use crate::authority::manage::{NewAuthority, prefix_key};
+use crate::authority::create::{NewAuthority, prefix_key};
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, AuthorityStatus, Persistence, Role};
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
-use crate::error::{Refusal, ValueProblem};
+use crate::error::{RegistryError, ValueProblem};
 use crate::log::event::Action;
-use crate::name::manage::{Edit, NewName, Origin, Reading};
+use crate::name::create::{NewName, Origin};
+use crate::name::edit::Edit;
 use crate::name::record::{Record, State, Tombstone};
+use crate::name::show::Reading;
 use crate::name::states::Name;
 use crate::name::values::{self, NewValue};
 use crate::registry::Registry;
 
-/// Why handles that the protocol deletes are withdrawn.
+/// The reason in the tombstone of a handle that the protocol deletes.
 const REASON: &str = "deleted";
 
-/// What the protocol asks for.
+/// An operation of the protocol.
 #[derive(Clone, Debug)]
 pub enum Operation {
-    /// Adds values; with `overwrite` those whose index is taken replace what is there.
+    /// Adds values. With `overwrite` a value replaces one with the same index.
     Add {
         /// The handle.
         handle: String,
         /// The values.
         values: Vec<NewValue>,
-        /// Whether an index may be taken.
+        /// Whether a value may replace one with the same index.
         overwrite: bool,
     },
     /// Creates a handle.
     Create {
-        /// The handle, or the beginning of one.
+        /// The handle, or its beginning.
         handle: String,
         /// Its values.
         values: Vec<NewValue>,
-        /// Whether one that exists has all its values replaced (§9).
+        /// Whether the values of an existing handle are replaced (§9).
         overwrite: bool,
-        /// Whether it gets an end that was never used.
+        /// Whether to append a new random end.
         mint: bool,
     },
-    /// Deletes a handle as far as its authority lets names go: erases it, or withdraws it.
+    /// Deletes a handle: erases or withdraws it, as its authority allows.
     Delete {
         /// The handle.
         handle: String,
     },
-    /// Becomes responsible for a prefix.
+    /// Makes this server responsible for a prefix.
     Home {
         /// The prefix.
         prefix: String,
@@ -72,32 +74,36 @@ pub enum Operation {
         /// The indexes.
         indexes: Vec<u32>,
     },
-    /// Is responsible for a prefix no longer: it is retired.
+    /// Retires a prefix: this server is no longer responsible for it.
     Unhome {
         /// The prefix.
         prefix: String,
     },
 }
 
-/// What an operation came to.
+/// The result of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Performed {
     /// The handle, as it was created.
     pub handle: String,
-    /// Whether something that was there was overwritten.
+    /// Whether an existing value or handle was overwritten.
     pub overwrote: bool,
 }
 
 impl Registry {
-    /// Does what the protocol asks for.
-    pub fn perform(&self, who: &Principal, operation: Operation) -> Result<Performed, Refusal> {
+    /// Performs an operation of the protocol.
+    pub fn perform(
+        &self,
+        who: &Principal,
+        operation: Operation,
+    ) -> Result<Performed, RegistryError> {
         self.malformed_urls.count(&operation);
-        self.change(who, move |draft| draft.perform(operation))
+        self.change(who, move |change_set| change_set.perform(operation))
     }
 
-    /// A handle as it is kept, whoever asks, with the computed values of a prefix; `None` if there is
-    /// none that the protocol knows. What of it is given to whom is for the door to say.
-    pub fn handle(&self, handle: &str) -> Result<Option<Record>, Refusal> {
+    /// A stored handle, without regard to the caller, with the computed values of a prefix; `None`
+    /// if the protocol knows no such handle. The server decides which values a client may read.
+    pub fn handle(&self, handle: &str) -> Result<Option<Record>, RegistryError> {
         self.read(|view| {
             let whole = with_slash(handle);
             if !view.is_exact(&whole)? {
@@ -105,20 +111,22 @@ impl Registry {
             }
             match view.show(&Principal::Operator, &whole) {
                 Ok(shown) if shown.record.state == State::Active => Ok(Some(shown.record)),
-                Ok(_) | Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => Ok(None),
-                Err(refusal) => Err(refusal),
+                Ok(_) | Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => {
+                    Ok(None)
+                }
+                Err(error) => Err(error),
             }
         })
     }
 
-    /// The roles that a handle has on its own prefix, as the `HS_ADMIN` values that they come to: something to show of one
-    /// that has nothing else which everybody may read.
-    pub fn roles_of(&self, handle: &str) -> Result<Vec<Value<'static>>, Refusal> {
+    /// The roles that a handle has on its own prefix, as `HS_ADMIN` values: something to show for a
+    /// handle without any public value.
+    pub fn roles_of(&self, handle: &str) -> Result<Vec<Value<'static>>, RegistryError> {
         let Some(mut record) = self.handle(handle)? else {
             return Ok(Vec::new());
         };
         self.read(|view| {
-            let identifier = view.identify_kept(handle)?;
+            let identifier = view.identify_registered(handle)?;
             let path = AuthorityPath::of(&identifier, view);
             let before = record.values.clone();
             let text = record.text.clone();
@@ -128,14 +136,15 @@ impl Registry {
         })
     }
 
-    /// Whether a handle is taken: also one that was withdrawn, or is reserved.
-    pub fn is_taken(&self, handle: &str) -> Result<bool, Refusal> {
+    /// Whether a handle is assigned: also if it was withdrawn, or is reserved.
+    pub fn is_taken(&self, handle: &str) -> Result<bool, RegistryError> {
         Ok(self.state_of(handle)?.is_some())
     }
 
-    /// Whether everybody may know that a handle is taken: it resolves, or once did. That one is reserved is known to
-    /// those who may see it. The record of a prefix that has been empty since the prefix was homed is yet to be created.
-    pub fn is_known(&self, handle: &str) -> Result<bool, Refusal> {
+    /// Whether the public may learn that a handle is assigned: it resolves, or once did. Only
+    /// principals that may see a reserved handle learn of it. The record of a prefix that has been
+    /// empty since the prefix was homed still counts as free.
+    pub fn is_known(&self, handle: &str) -> Result<bool, RegistryError> {
         let is_prefix = !handle.contains('/') || prefix_of(handle).is_some();
         if is_prefix && self.read(|view| view.is_unwritten_prefix(handle))? {
             return Ok(false);
@@ -144,9 +153,9 @@ impl Registry {
         Ok(state.is_some_and(|state| state != State::Reserved))
     }
 
-    /// Whether a handle is the record of a prefix that was homed and never used: nothing was ever written into the record,
-    /// nobody has a role on the prefix, and nothing was named under it.
-    pub fn is_unused_prefix(&self, handle: &str) -> Result<bool, Refusal> {
+    /// Whether a handle is the record of a prefix that was homed and never used: the record is
+    /// empty, nobody has a role on the prefix, and no name was created under it.
+    pub fn is_unused_prefix(&self, handle: &str) -> Result<bool, RegistryError> {
         self.read(|view| {
             if !view.is_unwritten_prefix(handle)? {
                 return Ok(false);
@@ -160,7 +169,7 @@ impl Registry {
         })
     }
 
-    fn state_of(&self, handle: &str) -> Result<Option<State>, Refusal> {
+    fn state_of(&self, handle: &str) -> Result<Option<State>, RegistryError> {
         self.read(|view| {
             let whole = with_slash(handle);
             if !view.is_exact(&whole)? {
@@ -168,15 +177,15 @@ impl Registry {
             }
             match view.show(&Principal::Operator, &whole) {
                 Ok(shown) => Ok(Some(shown.record.state)),
-                Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => Ok(None),
-                Err(refusal) => Err(refusal),
+                Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => Ok(None),
+                Err(error) => Err(error),
             }
         })
     }
 
-    /// Whether this registry is responsible for a handle: its prefix is kept here, or it is the record of
-    /// a prefix that is, or of one that derives from one that is.
-    pub fn is_responsible(&self, handle: &str) -> Result<bool, Refusal> {
+    /// Whether this registry is responsible for a handle: its prefix is registered here, or it is
+    /// the record of a registered prefix or of one that derives from it.
+    pub fn is_responsible(&self, handle: &str) -> Result<bool, RegistryError> {
         let whole = with_slash(handle);
         let Ok(handle) = Handle::from_stored(&whole) else {
             return Ok(false);
@@ -198,17 +207,17 @@ impl Registry {
         })
     }
 
-    /// What someone may read of a handle with these values. It need not be stored: a template may have made the
-    /// values.
+    /// Which values of a handle a principal may read. The handle need not be stored: a template may
+    /// have computed the values.
     pub fn reading(
         &self,
         who: &Principal,
         handle: &str,
         values: &[Value<'_>],
-    ) -> Result<Reading, Refusal> {
+    ) -> Result<Reading, RegistryError> {
         self.read(|view| {
             let whole = with_slash(handle);
-            let identifier = view.identify_kept(&whole)?;
+            let identifier = view.identify_registered(&whole)?;
             let path = AuthorityPath::of(&identifier, view);
             let record = view.record(identifier.key(view).as_str())?;
             view.reading(who, &path, record.as_ref(), values)
@@ -216,7 +225,7 @@ impl Registry {
     }
 }
 
-/// The prefix whose record a handle is.
+/// The prefix that a prefix record describes.
 ///
 /// ```
 /// assert_eq!(handfast_registry::prefix_of("0.na/20.1000"), Some("20.1000"));
@@ -243,9 +252,9 @@ pub fn with_slash(handle: &str) -> String {
 }
 
 impl View<'_> {
-    /// Whether a handle is the record of a prefix, as homing the prefix made it: deployed servers make none then, and
-    /// clients create it.
-    fn is_unwritten_prefix(&self, handle: &str) -> Result<bool, Refusal> {
+    /// Whether a handle is the empty record that homing a prefix created. Deployed servers create
+    /// none at that time, and clients create it.
+    fn is_unwritten_prefix(&self, handle: &str) -> Result<bool, RegistryError> {
         let whole = with_slash(handle);
         let Some(prefix) = prefix_of(&whole).and_then(|prefix| Prefix::parse(prefix).ok()) else {
             return Ok(false);
@@ -256,9 +265,9 @@ impl View<'_> {
         }))
     }
 
-    /// Whether a text is a handle to the letter. People who paste one may have taken white space, brackets or a scheme
-    /// along, which is left out; of programs it is part of the handle.
-    fn is_exact(&self, text: &str) -> Result<bool, Refusal> {
+    /// Checks that a text is a handle to the letter. A person may have pasted white space, brackets
+    /// or a scheme with it, which is removed; from a program they are part of the handle.
+    fn is_exact(&self, text: &str) -> Result<bool, RegistryError> {
         if self.is_bare_handle(text) {
             return Ok(true);
         }
@@ -270,13 +279,13 @@ impl View<'_> {
     }
 }
 
-impl Draft<'_> {
-    fn need_exact(&self, operation: &Operation) -> Result<(), Refusal> {
+impl ChangeSet<'_> {
+    fn need_exact(&self, operation: &Operation) -> Result<(), RegistryError> {
         if let Operation::Create {
             handle, mint: true, ..
         } = operation
         {
-            // Only the beginning of one.
+            // It is only the beginning of a handle.
             return self.identify_new(&format!("{handle}0")).map(|_| ());
         }
         let (Operation::Add { handle, .. }
@@ -289,14 +298,15 @@ impl Draft<'_> {
         if self.is_exact(&with_slash(handle))? {
             return Ok(());
         }
-        // What is wrong with a handle is said when it is read.
+        // Parsing reports the errors of a handle.
         let whole = with_slash(handle);
         self.identify_new(&whole)?;
-        let problem = "a handle is sent as it is: without white space or brackets around it, and without a scheme";
-        Err(Refusal::policy("not-a-handle", problem))
+        let problem = "a handle is sent as it is: without white space or brackets around it, and \
+            without a scheme";
+        Err(RegistryError::policy("not-a-handle", problem))
     }
 
-    fn perform(&mut self, operation: Operation) -> Result<Performed, Refusal> {
+    fn perform(&mut self, operation: Operation) -> Result<Performed, RegistryError> {
         self.need_exact(&operation)?;
         let done = |handle: String, overwrote| Performed { handle, overwrote };
         match operation {
@@ -346,7 +356,7 @@ impl Draft<'_> {
                 let is_retired =
                     authority.is_some_and(|authority| authority.status == AuthorityStatus::Retired);
                 if !is_retired {
-                    // UNHOME is about this prefix alone.
+                    // UNHOME applies to this prefix only.
                     self.retire(&prefix, true)?;
                 }
                 Ok(done(prefix, false))
@@ -356,14 +366,14 @@ impl Draft<'_> {
 
     /// Homes a prefix. An active prefix stays as it is, and a retired one becomes active again,
     /// with its names.
-    pub(crate) fn home_prefix(&mut self, prefix: &str) -> Result<Authority, Refusal> {
+    pub(crate) fn home_prefix(&mut self, prefix: &str) -> Result<Authority, RegistryError> {
         let path = self.path(prefix)?;
         let there = self.authority(&path)?;
         if let Some(mut authority) = there.filter(|there| there.status.is_in_force()) {
             if authority.status == AuthorityStatus::Retired {
                 self.need_to_create(&path, authority.parent.as_ref())?;
                 authority.status = AuthorityStatus::Active;
-                self.keep_authority(authority.clone(), Action::ApproveAuthority)?;
+                self.store_authority(authority.clone(), Action::ApproveAuthority)?;
             }
             return Ok(authority);
         }
@@ -372,18 +382,18 @@ impl Draft<'_> {
         self.decline_in_passing(&path)?;
         let new = NewAuthority::default();
         let authority = self.new_authority(&path, parent, new, AuthorityStatus::Active)?;
-        self.keep_authority(authority.clone(), Action::CreateAuthority)?;
+        self.store_authority(authority.clone(), Action::CreateAuthority)?;
         self.home(&path)?;
         Ok(authority)
     }
 
-    /// Creates a handle, or replaces it; whether it was there.
+    /// Creates a handle, or replaces it. Returns whether it existed.
     fn put_handle(
         &mut self,
         handle: &str,
         values: Vec<NewValue>,
         overwrite: bool,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RegistryError> {
         let new = NewName {
             values,
             ..NewName::default()
@@ -392,20 +402,23 @@ impl Draft<'_> {
             Some(prefix) => self.create_prefix(prefix, &new),
             None => self.create(handle, &new, Origin::Supplied).map(|_| ()),
         };
-        let Err(refusal) = created else {
+        let Err(error) = created else {
             return Ok(false);
         };
-        // Whoever may not create a handle may still be allowed to replace what is in one.
-        let may_exist = matches!(refusal, Refusal::Exists { .. } | Refusal::Denied { .. });
+        // A principal that may not create a handle may still be allowed to replace its values.
+        let may_exist = matches!(
+            error,
+            RegistryError::Exists { .. } | RegistryError::Denied { .. }
+        );
         if !(overwrite && may_exist) {
-            return Err(refusal);
+            return Err(error);
         }
         let Ok(mut name) = self.find(handle) else {
-            return Err(refusal);
+            return Err(error);
         };
-        // What was withdrawn is never given again, whatever is asked.
+        // A withdrawn name is never assigned again.
         if name.record.state == State::Withdrawn {
-            return Err(refusal);
+            return Err(error);
         }
         let old = name.record.clone();
         let indexes: Vec<_> = old.values.iter().map(|value| value.index).collect();
@@ -420,37 +433,38 @@ impl Draft<'_> {
         } else {
             name.overwrite(self, wanted)?
         };
-        self.keep_name(&old, name, action);
+        self.store_name(&old, name, action);
         Ok(true)
     }
 
-    /// A prefix and its record: whoever may create the one may say what is in the other. If the prefix is homed and its
-    /// record still empty, that is said now, by them or by a `lead` there.
-    fn create_prefix(&mut self, prefix: &str, new: &NewName) -> Result<(), Refusal> {
+    /// Creates a prefix and its record: a principal that may create the prefix may fill its record.
+    /// If the prefix is homed and its record still empty, the same principal or a `lead` there may
+    /// fill it.
+    fn create_prefix(&mut self, prefix: &str, new: &NewName) -> Result<(), RegistryError> {
         let path = self.path(prefix)?;
         let there = self.authority(&path)?;
         if let Some(authority) = there.filter(|there| there.status.is_in_force()) {
             if !self.is_unwritten_prefix(&format!("0.NA/{prefix}"))? {
-                return Err(Refusal::Exists {
+                return Err(RegistryError::Exists {
                     id: format!("0.NA/{prefix}"),
                     event: Some(authority.last_event),
                 });
             }
-            if let Err(refusal) = self.need(self.who(), Role::Lead, &path)
+            if let Err(error) = self.need(self.who(), Role::Lead, &path)
                 && self
                     .need_to_create(&path, authority.parent.as_ref())
                     .is_err()
             {
-                return Err(refusal);
+                return Err(error);
             }
         }
         let authority = self.home_prefix(prefix)?;
         let key = prefix_key(
             &path
                 .prefix()
-                .ok_or_else(|| Refusal::NoAuthority(path.clone()))?,
+                .ok_or_else(|| RegistryError::NoAuthority(path.clone()))?,
         );
-        let not_found = || Refusal::NotFound(format!("0.NA/{prefix}"));
+        let not_found = || RegistryError::NotFound(format!("0.NA/{prefix}"));
         let old = self.record(&key)?.ok_or_else(not_found)?;
         let ttl = authority.policy.default_ttl;
         let values: Vec<_> = new.values.iter().map(|value| value.settle(ttl)).collect();
@@ -461,14 +475,14 @@ impl Draft<'_> {
         };
         name.record.values = values::settle(&[], values, self.timestamp())?;
         if !name.record.values.is_empty() {
-            self.keep_name(&old, name, Action::Change);
+            self.store_name(&old, name, Action::Change);
         }
         Ok(())
     }
 
-    /// §9 (c) and (d): who may add administrators, and who may delete the handle and create it again,
-    /// may replace it. What else the difference needs is asked for as in any change.
-    fn may_replace(&self, name: &Name, wanted: &[Value<'_>]) -> Result<bool, Refusal> {
+    /// §9 (c) and (d): a principal that may add administrators, or may delete the handle and create
+    /// it again, may replace it. Other permissions are checked as in any change.
+    fn may_replace(&self, name: &Name, wanted: &[Value<'_>]) -> Result<bool, RegistryError> {
         let old = &name.record.values;
         let (who, path) = (self.who(), &name.authority.path);
         if needed_for(old, wanted) == AdminPermissions::NONE {
@@ -479,8 +493,8 @@ impl Draft<'_> {
             || deletes && self.prefix_grants(who, path, AdminPermissions::ADD_HANDLE)?)
     }
 
-    /// A handle with a random end that was never used.
-    fn mint_handle(&mut self, start: &str, values: Vec<NewValue>) -> Result<String, Refusal> {
+    /// Creates a handle with a random end that was never used.
+    fn mint_handle(&mut self, start: &str, values: Vec<NewValue>) -> Result<String, RegistryError> {
         let new = NewName {
             values,
             ..NewName::default()
@@ -492,26 +506,26 @@ impl Draft<'_> {
             let handle = format!("{start}{}", crate::name::mint::hyphenated(&guid));
             match self.create(&handle, &new, Origin::Minted) {
                 Ok(shown) => return Ok(shown.record.text),
-                Err(Refusal::Exists { .. }) => {}
-                Err(refusal) => return Err(refusal),
+                Err(RegistryError::Exists { .. }) => {}
+                Err(error) => return Err(error),
             }
         }
         let problem = "no name that was never used could be found";
-        Err(Refusal::policy("used-up", problem))
+        Err(RegistryError::policy("used-up", problem))
     }
 
-    /// Adds values; returns the event's number, and whether any index was taken.
+    /// Adds values. Returns the number of the event, and whether an index was in use.
     pub(crate) fn add_values(
         &mut self,
         handle: &str,
         add: Vec<NewValue>,
         overwrite: bool,
-    ) -> Result<(u64, bool), Refusal> {
+    ) -> Result<(u64, bool), RegistryError> {
         let name = self.find_active(handle)?;
         self.need_to_touch(&name, &add, &[])?;
         let taken = add.iter().find(|value| has(&name.record, value.index));
         if let Some(taken) = taken.filter(|_| !overwrite) {
-            return Err(Refusal::Value {
+            return Err(RegistryError::Value {
                 index: taken.index,
                 problem: ValueProblem::Exists,
             });
@@ -522,19 +536,19 @@ impl Draft<'_> {
         let (mut name, old) = (name, self.find_active(handle)?.record);
         let values = name.applied(&Edit::put(add))?;
         let action = name.overwrite(self, values)?;
-        Ok((self.keep_name(&old, name, action), true))
+        Ok((self.store_name(&old, name, action), true))
     }
 
-    /// Replaces values, all of which must be there; returns the event's number.
+    /// Replaces values, all of which must exist. Returns the number of the event.
     pub(crate) fn modify_values(
         &mut self,
         handle: &str,
         put: Vec<NewValue>,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, RegistryError> {
         let name = self.find_active(handle)?;
         self.need_to_touch(&name, &put, &[])?;
         if let Some(value) = put.iter().find(|value| !has(&name.record, value.index)) {
-            return Err(Refusal::Value {
+            return Err(RegistryError::Value {
                 index: value.index,
                 problem: ValueProblem::Missing,
             });
@@ -542,15 +556,15 @@ impl Draft<'_> {
         self.edit_handle(handle, &Edit::put(put))
     }
 
-    pub(crate) fn edit_handle(&mut self, handle: &str, edit: &Edit) -> Result<u64, Refusal> {
+    pub(crate) fn edit_handle(&mut self, handle: &str, edit: &Edit) -> Result<u64, RegistryError> {
         let mut name = self.find_active(handle)?;
         let old = name.record.clone();
         let action = name.apply(self, edit)?;
-        Ok(self.keep_name(&old, name, action))
+        Ok(self.store_name(&old, name, action))
     }
 
-    /// Erases, or withdraws; returns the event's number.
-    pub(crate) fn delete_handle(&mut self, handle: &str) -> Result<u64, Refusal> {
+    /// Erases or withdraws a handle. Returns the number of the event.
+    pub(crate) fn delete_handle(&mut self, handle: &str) -> Result<u64, RegistryError> {
         let mut name = self.find_active(handle)?;
         if name.persistence() == Persistence::Erasable && name.record.salt.is_some() {
             let by_protocol = AdminPermissions::DELETE_HANDLE;
@@ -566,13 +580,18 @@ impl Draft<'_> {
             successor: None,
         };
         let action = name.withdraw(self, tombstone)?;
-        Ok(self.keep_name(&old, name, action))
+        Ok(self.store_name(&old, name, action))
     }
 
-    /// Whoever has no say in a name hears nothing of what not everybody may read in it: neither that an index is taken,
-    /// or free, nor that what they write is there already. Of values that they see, and of those that the public may
-    /// write, the usual checks decide.
-    fn need_to_touch(&self, name: &Name, put: &[NewValue], indexes: &[u32]) -> Result<(), Refusal> {
+    /// A principal without rights on a name must not learn anything about values that it cannot
+    /// read: neither that an index is used or free, nor that a value is already there. For values
+    /// that it can read, and for those that are open to public writing, the usual checks decide.
+    fn need_to_touch(
+        &self,
+        name: &Name,
+        put: &[NewValue],
+        indexes: &[u32],
+    ) -> Result<(), RegistryError> {
         let values = &name.record.values;
         let is_seen = |index: u32| {
             let value = values.iter().find(|value| value.index == index);
@@ -586,7 +605,7 @@ impl Draft<'_> {
         {
             return Ok(());
         }
-        // What is said depends on what was asked for alone.
+        // The error depends on the request only.
         let ttl = name.authority.policy.default_ttl;
         let put: Vec<_> = put.into_iter().map(|value| value.settle(ttl)).collect();
         let needs = if name.is_prefix() || touches_identities(&[], &put) {
@@ -597,11 +616,11 @@ impl Draft<'_> {
         name.need(self, needs)
     }
 
-    /// A name that the protocol knows: one that was withdrawn is not there for it.
-    fn find_active(&self, handle: &str) -> Result<Name, Refusal> {
+    /// A name that the protocol knows. For the protocol a withdrawn name does not exist.
+    fn find_active(&self, handle: &str) -> Result<Name, RegistryError> {
         let name = self.find(handle)?;
         if name.record.state == State::Withdrawn {
-            return Err(Refusal::NotFound(handle.to_string()));
+            return Err(RegistryError::NotFound(handle.to_string()));
         }
         Ok(name)
     }

@@ -1,4 +1,5 @@
-//! Events as mirrors read them: the transactions of the handle protocol (`handle-protocol.md` §11.1).
+//! Events as mirrors read them: the transactions of the handle protocol (`handle-protocol.md`
+//! §11.1).
 //!
 //! | event | transaction |
 //! | --- | --- |
@@ -8,47 +9,48 @@
 //! | create or approve an authority that is a prefix | home |
 //! | all others; names that are no handles, or longer than the protocol's | none: numbers skip |
 //!
-//! An authority that comes to be makes the record of its prefix too, by an event of its own, which is a
-//! create like any other. One that is retired is no unhome: its names keep resolving here, and a mirror that
-//! was told so would refuse them.
+//! Creating an authority also creates the record of its prefix, by an event of its own, which is a
+//! create like any other. Retiring one is not an unhome: its names keep resolving here, and after
+//! an unhome a mirror would refuse them.
 //!
-//! "The log stores no values; the sender looks up the *current* values when streaming." So a create or update
-//! of what is no longer active is left out, and a delete of what is active again.
+//! "The log stores no values; the sender looks up the *current* values when streaming." So a create
+//! or update of a name that is no longer active is left out, and so is a delete of one that is
+//! active again.
 //!
-//! A handle is given by what it is looked up by, whatever spelling it was registered in. After it was
-//! erased nothing else is left of it, and what a mirror deletes must be what it was given.
+//! A transaction names a handle by its key, whatever spelling it was registered in. After an
+//! erasure only the key is left, and a mirror must delete the same handle that it received.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use handfast_id::Prefix;
-use handfast_store::Place;
+use handfast_store::TableKey;
 use handfast_wire::Value;
 
 use crate::access::principal::Principal;
-use crate::authority::manage::prefix_key;
+use crate::authority::create::prefix_key;
 use crate::authority::policy::{Authority, Grant};
 use crate::change::change_set::AUTHORITY_HISTORY;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Event, Subject};
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
-/// The longest handle that the protocol knows, in bytes.
-pub(crate) const LONGEST_HANDLE: usize = 2_048;
-/// How much is read at once, in events or records.
-pub(crate) const MOST_AT_ONCE: usize = 1_000;
-/// The same, in bytes of values.
-pub(crate) const MOST_BYTES: usize = 4 << 20;
-/// How many events ahead the keys of hidden names are looked for: one look goes through all names of their
-/// authority.
-const LOOK_AHEAD: u64 = 100_000;
+/// The maximum length of a handle in the protocol, in bytes.
+pub(crate) const MAX_HANDLE_BYTES: usize = 2_048;
+/// The maximum number of events or records that are read at once.
+pub(crate) const MAX_PAGE_ITEMS: usize = 1_000;
+/// The maximum number of bytes of values that are read at once.
+pub(crate) const MAX_PAGE_BYTES: usize = 4 << 20;
+/// How many events ahead the keys of hidden names are resolved: each search scans all names of
+/// their authority.
+const MAX_LOOK_AHEAD: u64 = 100_000;
 
-/// What a mirror is to do.
+/// A transaction: one change that a mirror applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    /// Its number, which is that of the event.
+    /// Its number, the same as that of the event.
     pub number: u64,
     /// What happened.
     pub action: TransactionAction,
@@ -56,20 +58,20 @@ pub struct Transaction {
     pub date: u64,
     /// The handle.
     pub handle: String,
-    /// All its values as they are now, if it was created or updated; secret ones too.
+    /// All its current values, if it was created or updated; secret ones, too.
     pub values: Vec<Value<'static>>,
 }
 
-/// What happened to a handle.
+/// The kind of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionAction {
-    /// It is there.
+    /// The handle was created.
     Create,
-    /// It is gone.
+    /// The handle was deleted.
     Delete,
-    /// The prefix whose record it is is kept here.
+    /// The prefix of the record is registered here.
     Home,
-    /// Its values are others.
+    /// Its values were changed.
     Update,
 }
 
@@ -90,36 +92,38 @@ impl TransactionAction {
     }
 }
 
-/// Where the log begins that this registry keeps now.
+/// The start of the current log of this registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogStart {
-    /// Its first own event: 1, unless the registry was restored or began a log anew.
+    /// Its first own event: 1, unless the registry was restored or began a new log.
     pub number: u64,
     /// When that was, in milliseconds since 1970.
     pub time: u64,
 }
 
-/// The transactions after one, up to the last there was when they were asked for.
+/// The transactions after one, up to the last event at the time of the request.
 #[derive(Debug)]
 pub struct Transactions {
     after: u64,
     last: u64,
-    /// The last event that meant something, or the one to begin after.
+    /// The last event with a transaction, or the one to start after.
     meant: u64,
-    /// The keys of names by event, of those whose events hide them.
+    /// The keys of names by event, for events that hide them.
     hidden: HashMap<u64, String>,
-    /// Up to which event the names of an authority were looked through.
+    /// Up to which event the names of an authority were scanned.
     looked: HashMap<String, u64>,
 }
 
 impl Registry {
-    /// The transactions after a number. They are read piece by piece, each from a snapshot of its own, so
-    /// that whoever takes long over them keeps nothing alive.
+    /// The transactions after a number. They are read in pieces, each from a snapshot of its own,
+    /// so that a slow reader keeps no old pages alive.
     ///
     /// ```
-    /// # use handfast_registry::{NewAuthority, Principal, Registry, TransactionAction, World};
+    /// # use handfast_registry::{Environment, NewAuthority, Principal, Registry};
+    /// # use handfast_registry::TransactionAction;
     /// # let folder = tempfile::tempdir()?;
-    /// # let registry = Registry::create(folder.path(), World::new(|| 1, |bytes| bytes.fill(0)))?;
+    /// # let environment = Environment::new(|| 1, |bytes| bytes.fill(0));
+    /// # let registry = Registry::create(folder.path(), environment)?;
     /// registry.create_authority(&Principal::Operator, "20.500", NewAuthority::default())?;
     /// let mut transactions = registry.transactions(0)?;
     /// let first = transactions.read(&registry, &|_| true)?.unwrap();
@@ -127,7 +131,7 @@ impl Registry {
     /// assert_eq!(first[1].handle, "0.NA/20.500");
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
-    pub fn transactions(&self, after: u64) -> Result<Transactions, Refusal> {
+    pub fn transactions(&self, after: u64) -> Result<Transactions, RegistryError> {
         Ok(Transactions {
             after,
             last: self.event_count()?,
@@ -137,43 +141,43 @@ impl Registry {
         })
     }
 
-    /// When an event was.
-    pub fn event_time(&self, number: u64) -> Result<Option<u64>, Refusal> {
+    /// The time of an event.
+    pub fn event_time(&self, number: u64) -> Result<Option<u64>, RegistryError> {
         self.read(|view| Ok(view.event(number)?.map(|event| event.time)))
     }
 }
 
 impl Transactions {
-    /// The number of the last event there was.
+    /// The number of the last event.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.last
     }
 
-    /// The next of them, which may be none yet; `None` at the end. `is_wanted` chooses by handle; prefixes are
-    /// everybody's.
+    /// The next transactions, of which there may be none yet; `None` at the end. `is_wanted`
+    /// filters by handle; every mirror gets the prefixes.
     pub fn read(
         &mut self,
         registry: &Registry,
         is_wanted: &dyn Fn(&str) -> bool,
-    ) -> Result<Option<Vec<Transaction>>, Refusal> {
+    ) -> Result<Option<Vec<Transaction>>, RegistryError> {
         if self.after >= self.last {
             return Ok(None);
         }
         registry.read(|view| {
             let mut read = Vec::new();
             let mut bytes = 0;
-            for _ in 0..MOST_AT_ONCE {
-                if self.after >= self.last || bytes >= MOST_BYTES {
+            for _ in 0..MAX_PAGE_ITEMS {
+                if self.after >= self.last || bytes >= MAX_PAGE_BYTES {
                     break;
                 }
                 let number = self.after + 1;
-                if let Some((after, through)) = registry.barren.around(number) {
+                if let Some((after, through)) = registry.unmirrored.around(number) {
                     self.meant = self.meant.min(after);
                     self.after = through.min(self.last);
                     continue;
                 }
-                let event = view.event(number)?.ok_or_else(|| Refusal::Corrupt {
+                let event = view.event(number)?.ok_or_else(|| RegistryError::Corrupt {
                     what: format!("event {number}"),
                 })?;
                 if let Some(transaction) = self.transaction(view, &event, is_wanted)? {
@@ -183,7 +187,7 @@ impl Transactions {
                 self.after = number;
             }
             if self.after == self.last {
-                registry.barren.note(self.meant, self.last);
+                registry.unmirrored.note(self.meant, self.last);
             }
             Ok(Some(read))
         })
@@ -194,7 +198,7 @@ impl Transactions {
         view: &View<'_>,
         event: &Event,
         is_wanted: &dyn Fn(&str) -> bool,
-    ) -> Result<Option<Transaction>, Refusal> {
+    ) -> Result<Option<Transaction>, RegistryError> {
         let Some((action, key)) = self.meaning(view, event)? else {
             return Ok(None);
         };
@@ -228,12 +232,12 @@ impl Transactions {
         }))
     }
 
-    /// What an event means to a mirror, and the key of what it is about.
+    /// The transaction of an event, and the key of its subject.
     fn meaning(
         &mut self,
         view: &View<'_>,
         event: &Event,
-    ) -> Result<Option<(TransactionAction, String)>, Refusal> {
+    ) -> Result<Option<(TransactionAction, String)>, RegistryError> {
         let Some(prefix) = event.authority.strip_prefix("hdl:") else {
             return Ok(None);
         };
@@ -262,13 +266,17 @@ impl Transactions {
         Ok(key.map(|key| (action, key)))
     }
 
-    /// The key of a name that an event hides. Events by key stay when a name is erased, so that it is
-    /// known for ever, here alone.
-    fn hidden_key(&mut self, view: &View<'_>, event: &Event) -> Result<Option<String>, Refusal> {
+    /// The key of a name that an event hides. Events by key stay when a name is erased, so this
+    /// server can always tell it, and only this server.
+    fn hidden_key(
+        &mut self,
+        view: &View<'_>,
+        event: &Event,
+    ) -> Result<Option<String>, RegistryError> {
         let number = event.number;
         let looked = self.looked.get(&event.authority).copied();
         if looked.is_none_or(|looked| looked < number) {
-            let until = number.saturating_add(LOOK_AHEAD);
+            let until = number.saturating_add(MAX_LOOK_AHEAD);
             self.hidden.retain(|known, _| *known >= number);
             view.keys_of(&event.authority, number, until, &mut self.hidden)?;
             self.looked.insert(event.authority.clone(), until);
@@ -279,7 +287,7 @@ impl Transactions {
 
 impl View<'_> {
     /// A handle that the protocol knows, with the computed values of a prefix.
-    pub(crate) fn active_record(&self, key: &str) -> Result<Option<Record>, Refusal> {
+    pub(crate) fn active_record(&self, key: &str) -> Result<Option<Record>, RegistryError> {
         let record = self.record(key)?;
         let Some(record) = record.filter(|record| record.state == State::Active) else {
             return Ok(None);
@@ -287,8 +295,12 @@ impl View<'_> {
         self.with_grants(key, record).map(Some)
     }
 
-    /// A record, with the computed values if it is that of a prefix.
-    pub(crate) fn with_grants(&self, key: &str, mut record: Record) -> Result<Record, Refusal> {
+    /// A record, with the computed values if it is the record of a prefix.
+    pub(crate) fn with_grants(
+        &self,
+        key: &str,
+        mut record: Record,
+    ) -> Result<Record, RegistryError> {
         if key.starts_with("hdl:0.NA/")
             && let Some(authority) = self.authority_by_key(&record.authority)?
         {
@@ -297,8 +309,9 @@ impl View<'_> {
         Ok(record)
     }
 
-    /// Whether a name was ever active before an event. What was only reserved no mirror has heard of.
-    fn was_active(&self, key: &str, before: u64) -> Result<bool, Refusal> {
+    /// Whether a name was ever active before an event. No mirror has seen a name that was only
+    /// reserved.
+    fn was_active(&self, key: &str, before: u64) -> Result<bool, RegistryError> {
         for number in self.events_of(key)? {
             if number >= before {
                 break;
@@ -314,31 +327,31 @@ impl View<'_> {
         Ok(false)
     }
 
-    /// Whether an event of an authority gave the record of its prefix other computed values.
-    fn alters_prefix(&self, event: &Event) -> Result<bool, Refusal> {
+    /// Whether an event of an authority changed the computed values of the record of its prefix.
+    fn alters_prefix(&self, event: &Event) -> Result<bool, RegistryError> {
         let after = self.authority_at(&event.authority, event.version)?;
         let before = match event.version.checked_sub(1) {
             Some(version) => self.authority_at(&event.authority, version)?,
             None => None,
         };
         let (Some(before), Some(after)) = (before, after) else {
-            // Saying what is known already does no harm; leaving something out would.
+            // A redundant transaction does no harm; a missing one would.
             return Ok(true);
         };
         Ok(!shown_grants(&before).eq(shown_grants(&after)))
     }
 
-    fn authority_at(&self, key: &str, version: u64) -> Result<Option<Authority>, Refusal> {
+    fn authority_at(&self, key: &str, version: u64) -> Result<Option<Authority>, RegistryError> {
         let current = self.authority_by_key(key)?;
         if let Some(current) = current.filter(|current| current.version == version) {
             return Ok(Some(current));
         }
         let history = format!("{AUTHORITY_HISTORY}{key}");
-        let place = Place::version(history.as_bytes(), version);
+        let table_key = TableKey::version(history.as_bytes(), version);
         let read = self
             .now
-            .get(&place, |bytes| postcard::from_bytes::<Authority>(bytes))?;
-        read.transpose().map_err(|_| Refusal::Corrupt {
+            .get(&table_key, |bytes| postcard::from_bytes::<Authority>(bytes))?;
+        read.transpose().map_err(|_| RegistryError::Corrupt {
             what: format!("version {version} of authority {key}"),
         })
     }
@@ -350,17 +363,17 @@ impl View<'_> {
         from: u64,
         until: u64,
         keys: &mut HashMap<u64, String>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let start = format!("{authority}/");
-        let first = Place::event_of(start.as_bytes(), 0);
-        self.now.scan(&first, &mut |place, _| {
-            if !place.name().starts_with(start.as_bytes()) {
+        let first = TableKey::event_of(start.as_bytes(), 0);
+        self.now.scan(&first, &mut |table_key, _| {
+            if !table_key.name().starts_with(start.as_bytes()) {
                 return ControlFlow::Break(());
             }
-            if let Some(number) = place.number()
+            if let Some(number) = table_key.number()
                 && (from..=until).contains(&number)
             {
-                let key = String::from_utf8_lossy(place.name()).into_owned();
+                let key = String::from_utf8_lossy(table_key.name()).into_owned();
                 keys.insert(number, key);
             }
             ControlFlow::Continue(())
@@ -375,13 +388,13 @@ fn shown_grants(authority: &Authority) -> impl Iterator<Item = &Grant> {
     authority.grants.iter().filter(is_shown)
 }
 
-/// The handle that a key is of, if it is one that the protocol knows.
+/// The handle of a key, if the protocol knows it.
 pub(crate) fn handle_of(key: &str) -> Option<&str> {
     let handle = key.strip_prefix("hdl:")?;
-    (handle.len() <= LONGEST_HANDLE).then_some(handle)
+    (handle.len() <= MAX_HANDLE_BYTES).then_some(handle)
 }
 
-/// How many bytes values take.
+/// The size of values in bytes.
 pub(crate) fn size(values: &[Value<'_>]) -> usize {
     values.iter().map(Value::encoded_length).sum()
 }

@@ -1,50 +1,54 @@
-//! Who may import anything at all.
+//! Who may start an import at all.
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 
 use crate::access::principal::Principal;
 use crate::authority::policy::{Authority, Role};
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::registry::Registry;
 
 impl Registry {
-    /// Whether someone could have any line of an import accepted, as far as that is known before it is read: an account
-    /// needs the role `write`, or a higher one, on some authority. Rights on each name are looked at later.
+    /// Checks that a principal could have any line of an import accepted, as far as that is known
+    /// before reading it: an account needs at least the role `write` on some authority. The rights
+    /// on each name are checked later.
     ///
-    /// Whoever takes what others send asks this before storing any of it.
-    pub fn may_import(&self, who: &Principal) -> Result<(), Refusal> {
+    /// A server calls this before it stores any of an upload.
+    pub fn may_import(&self, who: &Principal) -> Result<(), RegistryError> {
         let refused = || {
             let account = who.lasting();
             let problem = format!(
-                "an import needs the role write, or a higher one, on some authority: someone with role lead or admin \
-                 there, or the operator, can run `handfast authority grant AUTHORITY --to {account} --role write`"
+                "an import needs the role write, or a higher one, on some authority: someone with \
+                 role lead or admin there, or the operator, can run `handfast authority grant \
+                 AUTHORITY --to {account} --role write`"
             );
-            Refusal::policy("no-role", problem)
+            RegistryError::policy("no-role", problem)
         };
         self.read(|view| {
             if view.may_do_all(who)? {
                 return Ok(());
             }
             match who {
-                // What the protocol grants them stands in the records of prefixes.
+                // The grants of the protocol are in the records of prefixes.
                 Principal::Identity { .. } => return Ok(()),
                 Principal::Limited { limit, .. } if limit.role < Role::Write => {
                     let problem = format!(
-                        "an import needs the role write, and this token has the role {} at most: its account can \
-                         have another one, by `handfast token create {} --role write`",
+                        "an import needs the role write, and this token has the role {} at most: \
+                         its account can have another one, by `handfast token create {} --role \
+                         write`",
                         limit.role,
                         who.lasting()
                     );
-                    return Err(Refusal::policy("no-role", problem));
+                    return Err(RegistryError::policy("no-role", problem));
                 }
                 _ => {}
             }
             let mut has_role = false;
-            view.now
-                .scan(&Place::named(Table::Authorities, b""), &mut |_, bytes| {
-                    // One that cannot be read grants nothing.
+            view.now.scan(
+                &TableKey::named(Table::Authorities, b""),
+                &mut |_, bytes| {
+                    // An authority that cannot be read grants nothing.
                     let grants = postcard::from_bytes::<Authority>(bytes).map(|found| found.grants);
                     let mut grants = grants.unwrap_or_default().into_iter();
                     has_role = grants.any(|grant| grant.role >= Role::Write && grant.to == *who);
@@ -53,7 +57,8 @@ impl Registry {
                     } else {
                         ControlFlow::Continue(())
                     }
-                })?;
+                },
+            )?;
             has_role.then_some(()).ok_or_else(refused)
         })
     }

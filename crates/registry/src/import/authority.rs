@@ -1,39 +1,40 @@
-//! Authorities among the lines of an import.
+//! Importing authorities.
 
 use crate::access::principal::Principal;
+use crate::authority::change::AuthorityChange;
+use crate::authority::create::NewAuthority;
 use crate::authority::erasures::NothingErased;
-use crate::authority::manage::{AuthorityChange, NewAuthority};
 use crate::authority::policy::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
-use crate::change::change_set::Draft;
-use crate::error::Refusal;
-use crate::import::given::{GivenAuthority, GivenGrant, GivenPolicy, GivenStatus};
+use crate::change::change_set::ChangeSet;
+use crate::error::RegistryError;
+use crate::import::apply::ConflictPolicy;
 use crate::import::outcome::Done;
-use crate::import::take::Taking;
+use crate::import::parsed::{ParsedAuthority, ParsedGrant, ParsedPolicy, ParsedStatus};
 use crate::log::event::Action;
 
-impl Draft<'_> {
-    /// What takes long and can be done before the writer: see [`look_for_erased`](Self::look_for_erased). Whether
-    /// the line is taken at all is decided later.
-    pub(crate) fn look_for_erased_by(&self, given: &GivenAuthority) -> Option<NothingErased> {
-        let path = self.path(&given.authority).ok()?;
-        self.look_for_erased(&path, &given.change()).ok().flatten()
+impl ChangeSet<'_> {
+    /// The slow part of applying an authority, which runs before the writer: see
+    /// [`look_for_erased`](Self::look_for_erased). Whether the line is accepted is decided later.
+    pub(crate) fn look_for_erased_by(&self, parsed: &ParsedAuthority) -> Option<NothingErased> {
+        let path = self.path(&parsed.authority).ok()?;
+        self.look_for_erased(&path, &parsed.change()).ok().flatten()
     }
 
-    /// Makes an authority what it is to be. One that is to be retired is so only when its names are there:
-    /// see [`retire`](Self::retire).
-    pub(crate) fn take_authority(
+    /// Creates or changes an authority as the line says. Retiring one waits until its names are
+    /// imported: see [`retire`](Self::retire).
+    pub(crate) fn apply_authority(
         &mut self,
-        given: &GivenAuthority,
-        taking: Taking,
+        parsed: &ParsedAuthority,
+        conflicts: ConflictPolicy,
         nothing_erased: Option<&NothingErased>,
-    ) -> Result<(Done, Authority), Refusal> {
-        let path = self.path(&given.authority)?;
-        let grants = given.grants()?;
+    ) -> Result<(Done, Authority), RegistryError> {
+        let path = self.path(&parsed.authority)?;
+        let grants = parsed.grants()?;
         let Some(old) = self.authority(&path)? else {
-            return self.take_new_authority(given, grants);
+            return self.apply_new_authority(parsed, grants);
         };
-        let is_ours = old.last_event >= taking.since;
-        if given.is_same(&old, &grants) && (is_ours || given.has_status(&old)) {
+        let is_ours = old.last_event >= conflicts.since;
+        if parsed.is_same(&old, &grants) && (is_ours || parsed.has_status(&old)) {
             let done = if is_ours {
                 Done::Created(Some(old.last_event))
             } else {
@@ -42,15 +43,15 @@ impl Draft<'_> {
             return Ok((done, old));
         }
         if old.status == AuthorityStatus::Retired {
-            return Err(Refusal::Retired(path));
+            return Err(RegistryError::Retired(path));
         }
-        if !taking.update {
-            return Err(Refusal::Differs {
-                id: given.authority.clone(),
+        if !conflicts.update {
+            return Err(RegistryError::Differs {
+                id: parsed.authority.clone(),
                 event: old.last_event,
             });
         }
-        let mut authority = self.changed(&path, given.change(), nothing_erased)?;
+        let mut authority = self.changed(&path, parsed.change(), nothing_erased)?;
         let missing: Vec<_> = grants
             .into_iter()
             .filter(|grant| !authority.grants.contains(grant))
@@ -63,45 +64,45 @@ impl Draft<'_> {
                 authority.grants.push(grant);
             }
         }
-        let event = self.keep_authority(authority.clone(), Action::ChangeAuthority)?;
+        let event = self.store_authority(authority.clone(), Action::ChangeAuthority)?;
         Ok((Done::Changed(Some(event)), authority))
     }
 
-    fn take_new_authority(
+    fn apply_new_authority(
         &mut self,
-        given: &GivenAuthority,
+        parsed: &ParsedAuthority,
         grants: Vec<Grant>,
-    ) -> Result<(Done, Authority), Refusal> {
-        let path = self.path(&given.authority)?;
+    ) -> Result<(Done, Authority), RegistryError> {
+        let path = self.path(&parsed.authority)?;
         let mut parent = self.parent_of(&path)?;
         self.need_to_create(&path, parent.as_ref())?;
         let may_all = self.may_do_all(self.who())?;
-        if !may_all && (given.independent || !grants.is_empty()) {
-            let problem = "only administrators take over who may do what";
-            return Err(Refusal::policy("operator-only", problem));
+        if !may_all && (parsed.independent || !grants.is_empty()) {
+            let problem = "only administrators may import grants";
+            return Err(RegistryError::policy("operator-only", problem));
         }
-        if given.independent {
+        if parsed.independent {
             parent = None;
         }
-        let requested_by = match (&given.requested_by, given.status) {
-            (Some(by), GivenStatus::Requested) => Some(principal(by)?),
-            (None, GivenStatus::Requested) => {
+        let requested_by = match (&parsed.requested_by, parsed.status) {
+            (Some(by), ParsedStatus::Requested) => Some(principal(by)?),
+            (None, ParsedStatus::Requested) => {
                 let problem = "an authority that was asked for needs `requested_by`";
-                return Err(Refusal::policy("bad-authority", problem));
+                return Err(RegistryError::policy("bad-authority", problem));
             }
             _ => None,
         };
         let new = NewAuthority {
-            title: given.title.clone(),
-            meaning: given.meaning.clone(),
-            contact: given.contact.clone(),
-            change: given.change(),
+            title: parsed.title.clone(),
+            meaning: parsed.meaning.clone(),
+            contact: parsed.contact.clone(),
+            change: parsed.change(),
         };
         let status = match requested_by {
             Some(by) => AuthorityStatus::Requested { by },
             None => AuthorityStatus::Active,
         };
-        let is_requested = given.status == GivenStatus::Requested;
+        let is_requested = parsed.status == ParsedStatus::Requested;
         let mut authority = self.new_authority(&path, parent, new, status)?;
         for grant in &grants {
             self.ensure_account(&grant.to)?;
@@ -112,7 +113,7 @@ impl Draft<'_> {
         } else {
             Action::CreateAuthority
         };
-        let event = self.keep_authority(authority.clone(), action)?;
+        let event = self.store_authority(authority.clone(), action)?;
         if !is_requested {
             self.home(&path)?;
         }
@@ -120,17 +121,17 @@ impl Draft<'_> {
     }
 }
 
-impl GivenAuthority {
-    /// An authority of which nothing is known.
+impl ParsedAuthority {
+    /// An authority with all defaults.
     pub(crate) fn named(path: &str) -> Self {
         Self {
             authority: path.to_string(),
             title: String::new(),
             meaning: String::new(),
             contact: String::new(),
-            policy: GivenPolicy::default(),
+            policy: ParsedPolicy::default(),
             grants: Vec::new(),
-            status: GivenStatus::Active,
+            status: ParsedStatus::Active,
             requested_by: None,
             independent: false,
         }
@@ -148,7 +149,7 @@ impl GivenAuthority {
             title: authority.title.clone(),
             meaning: authority.meaning.clone(),
             contact: authority.contact.clone(),
-            policy: GivenPolicy {
+            policy: ParsedPolicy {
                 case_sensitive: Some(policy.case_sensitive),
                 erasable: Some(policy.persistence == Persistence::Erasable),
                 cordra: Some(policy.cordra),
@@ -159,15 +160,15 @@ impl GivenAuthority {
             grants: authority
                 .grants
                 .iter()
-                .map(|grant| GivenGrant {
+                .map(|grant| ParsedGrant {
                     to: grant.to.to_string(),
                     role: grant.role.to_string(),
                 })
                 .collect(),
             status: match authority.status {
-                AuthorityStatus::Active => GivenStatus::Active,
-                AuthorityStatus::Requested { .. } => GivenStatus::Requested,
-                AuthorityStatus::Retired => GivenStatus::Retired,
+                AuthorityStatus::Active => ParsedStatus::Active,
+                AuthorityStatus::Requested { .. } => ParsedStatus::Requested,
+                AuthorityStatus::Retired => ParsedStatus::Retired,
             },
             requested_by: by,
             independent: authority.parent.is_none() && authority.path.parent().is_some(),
@@ -176,12 +177,13 @@ impl GivenAuthority {
 
     fn change(&self) -> AuthorityChange {
         let policy = &self.policy;
-        // Exports say of every authority that case does not count; elsewhere than under prefixes that says nothing.
+        // Exports state of every authority that case does not count; only under prefixes does that
+        // mean anything.
         let schemes = ["urn:", "info:", "ark:"];
         let is_prefix = !schemes
             .iter()
             .any(|scheme| self.authority.starts_with(scheme));
-        let said = |given: &bool| *given || is_prefix;
+        let said = |parsed: &bool| *parsed || is_prefix;
         AuthorityChange {
             title: Some(self.title.clone()),
             meaning: Some(self.meaning.clone()),
@@ -195,7 +197,7 @@ impl GivenAuthority {
                 }
             }),
             cordra: policy.cordra.filter(said),
-            // A policy that says anything says all of it.
+            // If a line has a policy, it has all of it.
             pattern: policy
                 .case_sensitive
                 .map(|_| policy.pattern.clone())
@@ -206,12 +208,13 @@ impl GivenAuthority {
         }
     }
 
-    fn grants(&self) -> Result<Vec<Grant>, Refusal> {
-        let grant = |given: &GivenGrant| {
-            let role = given.role.parse::<Role>();
-            let role = role.map_err(|error| Refusal::policy("bad-role", error.to_string()))?;
+    fn grants(&self) -> Result<Vec<Grant>, RegistryError> {
+        let grant = |parsed: &ParsedGrant| {
+            let role = parsed.role.parse::<Role>();
+            let role =
+                role.map_err(|error| RegistryError::policy("bad-role", error.to_string()))?;
             Ok(Grant {
-                to: principal(&given.to)?,
+                to: principal(&parsed.to)?,
                 role,
             })
         };
@@ -220,26 +223,26 @@ impl GivenAuthority {
 
     fn has_status(&self, old: &Authority) -> bool {
         match self.status {
-            GivenStatus::Active => old.status == AuthorityStatus::Active,
-            GivenStatus::Requested => matches!(old.status, AuthorityStatus::Requested { .. }),
-            GivenStatus::Retired => old.status == AuthorityStatus::Retired,
+            ParsedStatus::Active => old.status == AuthorityStatus::Active,
+            ParsedStatus::Requested => matches!(old.status, AuthorityStatus::Requested { .. }),
+            ParsedStatus::Retired => old.status == AuthorityStatus::Retired,
         }
     }
 
-    /// Whether all that the line says is so, but for its status.
+    /// Whether the stored authority is as the line says, apart from its status.
     fn is_same(&self, old: &Authority, grants: &[Grant]) -> bool {
         let policy = |policy: &Policy| {
-            let given = &self.policy;
-            let says = |given: Option<bool>, is: bool| given.is_none_or(|given| given == is);
-            says(given.case_sensitive, policy.case_sensitive)
-                && says(given.erasable, policy.persistence == Persistence::Erasable)
-                && says(given.cordra, policy.cordra)
-                && says(given.approval, policy.approval)
-                && given
+            let parsed = &self.policy;
+            let says = |parsed: Option<bool>, is: bool| parsed.is_none_or(|parsed| parsed == is);
+            says(parsed.case_sensitive, policy.case_sensitive)
+                && says(parsed.erasable, policy.persistence == Persistence::Erasable)
+                && says(parsed.cordra, policy.cordra)
+                && says(parsed.approval, policy.approval)
+                && parsed
                     .default_ttl
                     .is_none_or(|ttl| ttl == policy.default_ttl)
-                && (given.pattern.is_none() && given.case_sensitive.is_none()
-                    || given.pattern == policy.pattern)
+                && (parsed.pattern.is_none() && parsed.case_sensitive.is_none()
+                    || parsed.pattern == policy.pattern)
         };
         self.title == old.title
             && self.meaning == old.meaning
@@ -249,6 +252,6 @@ impl GivenAuthority {
     }
 }
 
-fn principal(text: &str) -> Result<Principal, Refusal> {
-    Principal::parse(text).map_err(|error| Refusal::policy("bad-account", error.to_string()))
+fn principal(text: &str) -> Result<Principal, RegistryError> {
+    Principal::parse(text).map_err(|error| RegistryError::policy("bad-account", error.to_string()))
 }

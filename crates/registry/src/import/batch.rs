@@ -1,86 +1,87 @@
-//! Handle batch files (`handle-protocol.md` §12.1): operations, one after the other.
+//! Handle batch files (`handle-protocol.md` §12.1): a sequence of operations.
 //!
-//! They are done in their order, some hundreds in a transaction, with how far the job has come: one that
-//! was cut short goes on behind the last operation that was done, because an operation that has been done
-//! cannot be done again.
+//! Operations are applied in order, some hundreds in a transaction together with the progress of
+//! the job. An interrupted job resumes after the last applied operation, because an operation
+//! cannot be applied twice.
 //!
-//! Nothing here opens a file: a value that names one is refused. `handfast import` puts the bytes of such files into the
-//! batch before it hands it on, on the machine where they are.
+//! Nothing here opens a file: a value that names a file is rejected. `handfast import` reads such
+//! files on its own machine and puts their bytes into the batch first.
 
 use std::io::{BufReader, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_id::{Handle, Identifier};
-use handfast_wire::batch::{BatchData, BatchReader, BatchValue, Entry, Operation};
+use handfast_wire::batch::{BatchData, BatchEntry, BatchReader, BatchValue, Operation};
 use handfast_wire::{Ttl, Value};
 use sha2::{Digest, Sha256};
 
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::AuthorityStatus;
-use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::change::change_set::ChangeSet;
+use crate::error::RegistryError;
+use crate::import::apply::{ConflictPolicy, WantedRecord};
 use crate::import::changes::{Changes, ValueCounts};
-use crate::import::given::GivenAuthority;
-use crate::import::load::{Loaded, Loader, judged};
+use crate::import::load::{Loaded, Loader, split_failure};
 use crate::import::outcome::{Counts, Done, Outcome};
-use crate::import::ready::{Reading, check_text};
-use crate::import::take::{Taking, Wanted};
+use crate::import::parsed::ParsedAuthority;
+use crate::import::prepared_name::{NameOptions, check_text};
 use crate::import::{Report, check_stop};
 use crate::jobs::job::Job;
-use crate::jobs::running::Underway;
-use crate::name::manage::{Edit, Origin};
+use crate::jobs::running::RunningJob;
+use crate::name::create::Origin;
+use crate::name::edit::Edit;
 use crate::name::record::{Record, State};
 use crate::name::values::NewValue;
 use crate::registry::Registry;
 
-/// How many operations share a transaction.
-pub(super) const TOGETHER: usize = 500;
-/// How many bytes the values of operations that share a transaction have, about: they are held in memory.
-const MAX_TOGETHER: usize = 8 << 20;
+/// The number of operations in one transaction.
+pub(super) const OPERATIONS_PER_BATCH: usize = 500;
+/// The approximate maximum of bytes of the values in one transaction, which are buffered in memory.
+const MAX_BATCH_BYTES: usize = 8 << 20;
 
 impl Registry {
-    /// Does the operations of a batch.
+    /// Applies the operations of a batch.
     pub(crate) fn import_batch<R: Read>(
         &self,
         run: &Batching<'_>,
         mut job: Option<Job>,
         input: R,
         report: &mut dyn FnMut(Report<'_>),
-    ) -> Result<(Option<Job>, Counts, ValueCounts), Refusal> {
+    ) -> Result<(Option<Job>, Counts, ValueCounts), RegistryError> {
         let Batching {
             by,
-            reading,
+            options,
             read,
-            underway,
+            running_job,
         } = *run;
-        let mut told = Told {
+        let mut reporter = Reporter {
             counts: job.as_ref().map(|job| job.counts).unwrap_or_default(),
             values: ValueCounts::default(),
             read,
             report,
         };
         let done = job.as_ref().map_or(0, |job| job.done);
-        let mut batch = Batch {
+        let mut batch = BatchInput {
             entries: BatchReader::new(BufReader::with_capacity(1 << 16, input)),
             done,
             seen: [0; 32],
             expected: job.as_ref().map(|job| job.seen),
         };
         let Some(job) = &mut job else {
-            self.rehearse_batch(by, reading, &mut batch, &mut told)?;
-            return Ok((None, told.counts, told.values));
+            self.rehearse_batch(by, options, &mut batch, &mut reporter)?;
+            return Ok((None, reporter.counts, reporter.values));
         };
-        while let Some(together) = batch.next()? {
-            check_stop(underway)?;
-            let (by, reading) = (by.at(self.now()), reading.clone());
+        while let Some(operations) = batch.next()? {
+            check_stop(running_job)?;
+            let (by, options) = (by.at(self.now()), options.clone());
             let mut after = Job {
                 seen: batch.seen,
-                done: together.last().map_or(job.done, |entry| entry.line),
+                done: operations.last().map_or(job.done, |entry| entry.line),
                 ..job.clone()
             };
             let (after, loaded) = self.load(move |loading| {
                 let from = crate::log::tree::read(&loading.snapshot())?.size() + 1;
-                let loaded = by.operations(loading, &reading, together)?;
+                let loaded = by.operations(loading, &options, operations)?;
                 let to = crate::log::tree::read(&loading.snapshot())?.size() + 1;
                 after.add_events(from, to);
                 after.counts.add_counts(loaded.counts);
@@ -88,39 +89,39 @@ impl Registry {
                 Ok((after, loaded))
             })?;
             *job = after;
-            told.tell(&loaded);
+            reporter.tell(&loaded);
         }
-        Ok((Some(job.clone()), told.counts, told.values))
+        Ok((Some(job.clone()), reporter.counts, reporter.values))
     }
 }
 
-/// What a batch is done with.
+/// The inputs of a batch import.
 pub(crate) struct Batching<'b> {
     pub(crate) by: &'b Loader,
-    pub(crate) reading: &'b Reading,
-    /// How much has been read, in bytes.
+    pub(crate) options: &'b NameOptions,
+    /// The number of bytes read so far.
     pub(crate) read: &'b AtomicU64,
-    pub(crate) underway: Option<&'b Underway>,
+    pub(crate) running_job: Option<&'b RunningJob>,
 }
 
-/// Operations, some at a time.
-pub(super) struct Batch<R> {
+/// Reads operations in groups.
+pub(super) struct BatchInput<R> {
     entries: BatchReader<BufReader<R>>,
-    /// The line up to which they have been done.
+    /// The line up to which operations were applied.
     done: u64,
-    /// Tells all operations so far from others.
+    /// A digest of all operations so far.
     seen: [u8; 32],
-    /// What those that have been done were.
+    /// The digest of the operations that were applied.
     expected: Option<[u8; 32]>,
 }
 
-impl<R: Read> Batch<R> {
-    /// The next ones that have not been done; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Vec<Entry>>, Refusal> {
-        let mut together = Vec::new();
+impl<R: Read> BatchInput<R> {
+    /// The next operations that were not applied; `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Vec<BatchEntry>>, RegistryError> {
+        let mut operations = Vec::new();
         let mut size = 0;
         while let Some(entry) = self.entries.next() {
-            let entry = entry.map_err(|source| Refusal::Input {
+            let entry = entry.map_err(|source| RegistryError::Input {
                 what: "the batch file".into(),
                 source,
             })?;
@@ -131,21 +132,21 @@ impl<R: Read> Batch<R> {
             self.seen = tell_apart(self.seen, &entry);
             if is_new {
                 size += size_of(&entry);
-                together.push(entry);
+                operations.push(entry);
             }
-            if together.len() == TOGETHER || size > MAX_TOGETHER {
+            if operations.len() == OPERATIONS_PER_BATCH || size > MAX_BATCH_BYTES {
                 break;
             }
         }
-        Ok(Some(together).filter(|together| !together.is_empty()))
+        Ok(Some(operations).filter(|operations| !operations.is_empty()))
     }
 
-    /// Whether the operations that were done are those that stand in front of the others now.
-    fn are_the_same(&mut self) -> Result<(), Refusal> {
+    /// Checks that the applied operations are the ones at the start of this input.
+    fn are_the_same(&mut self) -> Result<(), RegistryError> {
         match self.expected.take() {
-            Some(expected) if self.done > 0 && expected != self.seen => Err(Refusal::policy(
+            Some(expected) if self.done > 0 && expected != self.seen => Err(RegistryError::policy(
                 "other-file",
-                "an import of this file was cut short, and the file has been changed since: \
+                "an import of this file was interrupted, and the file has been changed since: \
                  with --restart all of it is done as if it were new",
             )),
             _ => Ok(()),
@@ -153,8 +154,8 @@ impl<R: Read> Batch<R> {
     }
 }
 
-/// How many bytes an operation holds, about.
-pub(super) fn size_of(entry: &Entry) -> usize {
+/// The approximate size of an operation in bytes.
+pub(super) fn size_of(entry: &BatchEntry) -> usize {
     let of_value = |value: &BatchValue| {
         let data = match &value.data {
             BatchData::Bytes(bytes) => bytes.len(),
@@ -176,8 +177,8 @@ pub(super) fn size_of(entry: &Entry) -> usize {
     }
 }
 
-/// A digest of operations, and one more.
-fn tell_apart(before: [u8; 32], entry: &Entry) -> [u8; 32] {
+/// Extends a digest of operations by one more.
+fn tell_apart(before: [u8; 32], entry: &BatchEntry) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(before);
     hash.update(entry.line.to_be_bytes());
@@ -194,21 +195,21 @@ fn tell_apart(before: [u8; 32], entry: &Entry) -> [u8; 32] {
     hash.update(handle);
     for value in values {
         hash.update(format!("{value:?}"));
-        // A text is not shown: it may be a secret.
+        // The text is not shown: it may contain a secret.
         hash.update(value.data.to_bytes().unwrap_or_default());
     }
     hash.finalize().into()
 }
 
-/// What has come of the operations so far.
-pub(super) struct Told<'r> {
+/// The counts and reports so far.
+pub(super) struct Reporter<'r> {
     pub(super) counts: Counts,
     pub(super) values: ValueCounts,
     read: &'r AtomicU64,
     report: &'r mut dyn FnMut(Report<'_>),
 }
 
-impl Told<'_> {
+impl Reporter<'_> {
     pub(super) fn tell(&mut self, loaded: &Loaded) {
         self.counts.add_counts(loaded.counts);
         self.values.add(loaded.values);
@@ -226,19 +227,19 @@ impl Loader {
     pub(super) fn operations(
         &self,
         loading: &mut handfast_store::Loading<'_>,
-        reading: &Reading,
-        entries: Vec<Entry>,
-    ) -> Result<Loaded, Refusal> {
+        options: &NameOptions,
+        entries: Vec<BatchEntry>,
+    ) -> Result<Loaded, RegistryError> {
         let mut loaded = Loaded::default();
         for entry in entries {
             let line = entry.line;
-            let done = self.decide(loading, |draft| {
-                operation(draft, entry, reading, self.taking)
+            let done = self.decide(loading, |change_set| {
+                operation(change_set, entry, options, self.conflicts)
             })?;
             match done {
                 Ok(outcomes) => loaded.add_all(outcomes, self.tells_all),
-                Err(refusal) => {
-                    loaded.add(Outcome::refused(line, None, &refusal), self.tells_all);
+                Err(error) => {
+                    loaded.add(Outcome::refused(line, None, &error), self.tells_all);
                 }
             }
         }
@@ -254,13 +255,13 @@ impl Loaded {
     }
 }
 
-/// Does one operation, and says what became of it; nothing if it is none of ours.
+/// Applies one operation and returns its outcome; `None` for operations that do not concern names.
 fn operation(
-    draft: &mut Draft<'_>,
-    entry: Entry,
-    reading: &Reading,
-    taking: Taking,
-) -> Result<Vec<Outcome>, Refusal> {
+    change_set: &mut ChangeSet<'_>,
+    entry: BatchEntry,
+    options: &NameOptions,
+    conflicts: ConflictPolicy,
+) -> Result<Vec<Outcome>, RegistryError> {
     let line = entry.line;
     let operation = match entry.operation {
         Ok(operation) => operation,
@@ -274,54 +275,59 @@ fn operation(
             )]);
         }
     };
-    let whole = |handle: String| reading.whole(handle);
-    let before = draft.record_before(&operation, reading)?;
+    let whole = |handle: String| options.whole(handle);
+    let before = change_set.record_before(&operation, options)?;
     let (id, done) = match operation {
         Operation::Create { handle, values } => {
             let handle = whole(handle);
             let done = read_values(&values)
-                .and_then(|new| draft.create_handle(&handle, new, reading.migrate, taking));
+                .and_then(|new| change_set.create_handle(&handle, new, options.migrate, conflicts));
             (handle, done)
         }
         Operation::Add { handle, values } => {
             let handle = whole(handle);
             let done = read_values(&values)
-                .and_then(|put| draft.add_values(&handle, put, false))
+                .and_then(|put| change_set.add_values(&handle, put, false))
                 .map(|(event, _)| Done::Changed(Some(event)));
             (handle, done)
         }
         Operation::Modify { handle, values } => {
             let handle = whole(handle);
             let done = read_values(&values)
-                .and_then(|put| draft.modify_values(&handle, put))
+                .and_then(|put| change_set.modify_values(&handle, put))
                 .map(|event| Done::Changed(Some(event)));
             (handle, done)
         }
         Operation::Remove { indexes, handle } => {
             let handle = whole(handle);
-            let done = draft
+            let done = change_set
                 .edit_handle(&handle, &Edit::remove(&indexes))
                 .map(|event| Done::Changed(Some(event)));
             (handle, done)
         }
         Operation::Delete { handle } => {
             let handle = whole(handle);
-            let done = draft
+            let done = change_set
                 .delete_handle(&handle)
                 .map(|event| Done::Changed(Some(event)));
             (handle, done)
         }
-        Operation::Home { prefixes, .. } => return draft.home_all(line, &prefixes, taking),
-        Operation::Unhome { prefixes, .. } => return draft.unhome_all(line, &prefixes),
-        // Whoever runs the import is known already, and what is on this machine needs no session.
+        Operation::Home { prefixes, .. } => return change_set.home_all(line, &prefixes, conflicts),
+        Operation::Unhome { prefixes, .. } => return change_set.unhome_all(line, &prefixes),
+        // The principal is already known, and this machine needs no session.
         _ => return Ok(Vec::new()),
     };
-    let done = judged(done)?;
+    let done = split_failure(done)?;
     let changes = match (&done, before) {
         (Ok(Done::Changed(_)), Some(before)) => {
-            let (key, path) = before.place;
-            let after = draft.record(&key)?;
-            draft.changes(&path, &before.record, after.as_ref(), taking.lists_changes)?
+            let (key, path) = before.position;
+            let after = change_set.record(&key)?;
+            change_set.changes(
+                &path,
+                &before.record,
+                after.as_ref(),
+                conflicts.lists_changes,
+            )?
         }
         _ => Changes::default(),
     };
@@ -331,20 +337,20 @@ fn operation(
     }])
 }
 
-/// A name before an operation.
+/// The name of an operation before it is applied.
 struct Before {
     record: Record,
     /// Its key, and its authority.
-    place: (String, AuthorityPath),
+    position: (String, AuthorityPath),
 }
 
-impl Draft<'_> {
-    /// The name that an operation is about, if there is one.
+impl ChangeSet<'_> {
+    /// The name of an operation, if it exists.
     fn record_before(
         &self,
         operation: &Operation,
-        reading: &Reading,
-    ) -> Result<Option<Before>, Refusal> {
+        options: &NameOptions,
+    ) -> Result<Option<Before>, RegistryError> {
         let (Operation::Add { handle, .. }
         | Operation::Create { handle, .. }
         | Operation::Delete { handle }
@@ -353,16 +359,16 @@ impl Draft<'_> {
         else {
             return Ok(None);
         };
-        let whole = reading.whole(handle.clone());
+        let whole = options.whole(handle.clone());
         let Ok(identifier) = Handle::from_stored(&whole).map(Identifier::Handle) else {
             return Ok(None);
         };
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
-        let record = judged(self.record(&key))?.ok().flatten();
+        let record = split_failure(self.record(&key))?.ok().flatten();
         Ok(record.map(|record| Before {
             record,
-            place: (key, path),
+            position: (key, path),
         }))
     }
 
@@ -371,8 +377,8 @@ impl Draft<'_> {
         handle: &str,
         values: Vec<NewValue>,
         migrate: bool,
-        taking: Taking,
-    ) -> Result<Done, Refusal> {
+        conflicts: ConflictPolicy,
+    ) -> Result<Done, RegistryError> {
         check_text(handle)?;
         let identifier = match (Handle::parse(handle), migrate) {
             (Err(_), true) => Handle::from_stored(handle),
@@ -381,19 +387,19 @@ impl Draft<'_> {
         let identifier = identifier.map(Identifier::Handle);
         let identifier =
             identifier.and_then(|handle| handle.check_record(&**self).map(|()| handle));
-        let identifier = identifier.map_err(|source| Refusal::Identifier {
+        let identifier = identifier.map_err(|source| RegistryError::Identifier {
             text: handle.to_string(),
             source,
         })?;
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
-        let new = crate::name::manage::NewName {
+        let new = crate::name::create::NewName {
             values,
-            ..crate::name::manage::NewName::default()
+            ..crate::name::create::NewName::default()
         };
         let old = self.record(&key)?;
         if let Some(old) = old.as_ref().filter(|old| old.state == State::Withdrawn) {
-            return Err(Refusal::Exists {
+            return Err(RegistryError::Exists {
                 id: handle.to_string(),
                 event: Some(old.first_event),
             });
@@ -402,27 +408,27 @@ impl Draft<'_> {
             let shown = self.create(handle, &new, Origin::Supplied)?;
             return Ok(Done::Created(Some(shown.record.first_event)));
         }
-        let ttl = self.kept(&path)?.policy.default_ttl;
+        let ttl = self.existing_authority(&path)?.policy.default_ttl;
         let values: Vec<Value<'static>> =
             new.values.iter().map(|value| value.settle(ttl)).collect();
         let wanted = Record {
             values: crate::name::values::settle(&[], values, self.timestamp())?,
             ..Record::new(handle.to_string(), path.key(), State::Active, self.time())
         };
-        let wanted = Wanted {
+        let wanted = WantedRecord {
             record: wanted,
             says_state: true,
             named: None,
         };
-        Ok(self.take(&key, wanted, taking)?.done)
+        Ok(self.apply_record(&key, wanted, conflicts)?.done)
     }
 
     fn home_all(
         &mut self,
         line: u64,
         prefixes: &[String],
-        taking: Taking,
-    ) -> Result<Vec<Outcome>, Refusal> {
+        conflicts: ConflictPolicy,
+    ) -> Result<Vec<Outcome>, RegistryError> {
         let mut outcomes = Vec::new();
         for prefix in prefixes {
             let path = self.path(prefix)?;
@@ -432,7 +438,7 @@ impl Draft<'_> {
                 // As HOME of the handle protocol: a retired prefix is taken up again, and a request
                 // is answered.
                 Some(before) => {
-                    let homed = judged(self.home_prefix(prefix))?;
+                    let homed = split_failure(self.home_prefix(prefix))?;
                     let event = self.authority(&path)?.map(|authority| authority.last_event);
                     homed.map(|_| match before {
                         AuthorityStatus::Retired => Done::Changed(event),
@@ -440,8 +446,9 @@ impl Draft<'_> {
                     })
                 }
                 None => {
-                    let taken = self.take_authority(&GivenAuthority::named(prefix), taking, None);
-                    judged(taken.map(|(done, _)| done))?
+                    let applied =
+                        self.apply_authority(&ParsedAuthority::named(prefix), conflicts, None);
+                    split_failure(applied.map(|(done, _)| done))?
                 }
             };
             outcomes.push(Outcome::of(line, prefix.clone(), done));
@@ -449,12 +456,16 @@ impl Draft<'_> {
         Ok(outcomes)
     }
 
-    /// A prefix that a server is no longer responsible for is retired here: its names stay.
-    fn unhome_all(&mut self, line: u64, prefixes: &[String]) -> Result<Vec<Outcome>, Refusal> {
+    /// Retires a prefix that the server is no longer responsible for: its names stay.
+    fn unhome_all(
+        &mut self,
+        line: u64,
+        prefixes: &[String],
+    ) -> Result<Vec<Outcome>, RegistryError> {
         let mut outcomes = Vec::new();
         for prefix in prefixes {
             let before = self.next_event();
-            let done = judged(self.retire(prefix, true))?;
+            let done = split_failure(self.retire(prefix, true))?;
             let done = done.map(|()| Done::Changed(Some(before)));
             outcomes.push(Outcome::of(line, prefix.clone(), done));
         }
@@ -462,19 +473,19 @@ impl Draft<'_> {
     }
 }
 
-fn read_values(values: &[BatchValue]) -> Result<Vec<NewValue>, Refusal> {
+fn read_values(values: &[BatchValue]) -> Result<Vec<NewValue>, RegistryError> {
     values.iter().map(read_value).collect()
 }
 
-fn read_value(value: &BatchValue) -> Result<NewValue, Refusal> {
+fn read_value(value: &BatchValue) -> Result<NewValue, RegistryError> {
     let data = match &value.data {
         BatchData::File(_) => {
             let index = value.index;
             let problem = format!(
-                "value {index} names a file, and an import opens no files: give the data in the batch \
-                 (UTF8 or HEX), or run `handfast import` on the machine where the file is"
+                "value {index} names a file, and an import opens no files: give the data in the \
+                 batch (UTF8 or HEX), or run `handfast import` on the machine where the file is"
             );
-            return Err(Refusal::policy("no-files", problem));
+            return Err(RegistryError::policy("no-files", problem));
         }
         data => data.to_bytes().unwrap_or_default(),
     };

@@ -1,23 +1,23 @@
-//! What an update does to the values of a name, for whoever looks at it before or afterwards.
+//! The changes of an update in the values of a name, to be shown before or afterwards.
 
 use handfast_wire::{Ttl, Value};
 
 use crate::authority::path::AuthorityPath;
-use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::change::change_set::ChangeSet;
+use crate::error::RegistryError;
 use crate::import::outcome::shortened;
-use crate::name::manage::Reading;
 use crate::name::record::{Record, State};
+use crate::name::show::Reading;
 use crate::name::undo::{Difference, differences};
 
 /// How many values were added, changed and removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ValueCounts {
-    /// Values at indexes where there was none.
+    /// Added values.
     pub added: u64,
-    /// Values that are different now.
+    /// Changed values.
     pub changed: u64,
-    /// Values that are gone.
+    /// Removed values.
     pub removed: u64,
 }
 
@@ -42,27 +42,27 @@ pub struct ValueChange {
     pub index: u32,
     /// Its type.
     pub value_type: String,
-    /// As it was; `None` if it was not there.
+    /// The value before; `None` if there was none.
     pub before: Option<String>,
-    /// As it is; `None` if it is not there any more.
+    /// The value after; `None` if it was removed.
     pub after: Option<String>,
 }
 
-/// What became of a name that was changed.
+/// The changes of a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// How many of its values.
+    /// Counts of its changed values.
     pub counts: ValueCounts,
-    /// The state it was in, and the one it is in, if these are two.
+    /// Its old and new state, if they differ.
     pub state: Option<(State, State)>,
-    /// The values, or the first of them.
+    /// The changed values, or the first of them.
     pub listed: Vec<ValueChange>,
 }
 
-/// How many bytes a value is shown with.
-const MAX_SHOWN: usize = 300;
+/// The maximum number of bytes of a value that are shown.
+const MAX_SHOWN_BYTES: usize = 300;
 /// How many values of one name are listed.
-const MAX_LISTED: usize = handfast_api::limits::OUTCOME_CHANGES;
+const MAX_LISTED_VALUES: usize = handfast_api::limits::OUTCOME_CHANGES;
 
 impl Changes {
     /// How many bytes the list has.
@@ -75,15 +75,16 @@ impl Changes {
     }
 }
 
-impl Draft<'_> {
-    /// What became of a name. Values are listed only where someone wants to see them, and secrets are never shown.
+impl ChangeSet<'_> {
+    /// Compares two versions of a name. Values are listed only on request, and secrets are never
+    /// shown.
     pub(crate) fn changes(
         &self,
         path: &AuthorityPath,
         before: &Record,
         after: Option<&Record>,
         lists: bool,
-    ) -> Result<Changes, Refusal> {
+    ) -> Result<Changes, RegistryError> {
         let new = after.map_or(&[][..], |after| &after.values);
         let mut changes = Changes::default();
         if let Some(after) = after.filter(|after| after.state != before.state) {
@@ -99,7 +100,7 @@ impl Draft<'_> {
                     _ => &mut changes.counts.changed,
                 };
                 *count += 1;
-                if lists && changes.listed.len() < MAX_LISTED {
+                if lists && changes.listed.len() < MAX_LISTED_VALUES {
                     let change = shown(index, before.as_ref(), after.as_ref(), reading);
                     changes.listed.push(change);
                 }
@@ -111,7 +112,7 @@ impl Draft<'_> {
 
 type Sides = (u32, Option<Value<'static>>, Option<Value<'static>>);
 
-/// A value of another type is another value: one is removed, and one is added.
+/// A value of another type counts as one removed and one added value.
 fn sides(difference: Difference) -> Vec<Sides> {
     let index = difference.index;
     match (difference.before, difference.after) {
@@ -135,10 +136,10 @@ fn shown(
     let text = |value: &Value<'static>| {
         let mut text = match value.text() {
             _ if value.is_secret() || !reading.shows(value) => "(hidden)".to_string(),
-            Some(text) => shortened(text.to_string(), MAX_SHOWN),
+            Some(text) => shortened(text.to_string(), MAX_SHOWN_BYTES),
             None => format!("({} bytes)", value.data.len()),
         };
-        // What differs is something else.
+        // Something other than the data differs.
         if is_same_data {
             let ttl = match value.ttl {
                 Ttl::Relative(seconds) => seconds.to_string(),
@@ -154,7 +155,7 @@ fn shown(
     let value_type = either.map_or_else(String::new, |value| value.value_type.to_string());
     ValueChange {
         index,
-        value_type: shortened(value_type, MAX_SHOWN),
+        value_type: shortened(value_type, MAX_SHOWN_BYTES),
         before: before.map(text),
         after: after.map(text),
     }

@@ -1,17 +1,17 @@
-//! On which line a record of a table begins.
+//! Line numbers of the records of a table.
 //!
-//! The reader of tables counts a newline when it consumes it, which in a file of Windows is with
-//! the next record, and skips empty lines in the same way: the line that it names for a record is
-//! that of the end of the one before.
+//! The CSV reader counts a newline when it consumes it. In Windows files that happens with the next
+//! record, and it skips empty lines in the same way. So the line that it reports for a record is
+//! the end of the record before.
 
 use std::io::{self, Read};
 
-/// Input that knows on which line an offset stands, for offsets that only grow.
+/// An input that knows the line of an offset, for growing offsets.
 pub(crate) struct CountedLines<R> {
     input: R,
-    /// What was read lately: no more than a buffer and a record.
+    /// The bytes read lately: at most a buffer and a record.
     recent: Vec<u8>,
-    /// How much of it is counted.
+    /// How many of them are counted.
     counted: usize,
     /// The offset at which the rest begins, and its line.
     offset: u64,
@@ -29,7 +29,8 @@ impl<R> CountedLines<R> {
         }
     }
 
-    /// The line of the first octet at an offset or behind it that ends no line, as far as was read.
+    /// The line of the first byte at or after an offset that is not a line ending, as far as was
+    /// read.
     pub(crate) fn line_at(&mut self, offset: u64) -> u64 {
         let rest = self.recent.get(self.counted..).unwrap_or_default();
         let before = usize::try_from(offset.saturating_sub(self.offset)).unwrap_or(usize::MAX);
@@ -50,7 +51,7 @@ impl<R: Read> Read for CountedLines<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.input.read(buffer)?;
         let read = buffer.get(..length).unwrap_or_default();
-        // Once for each buffer, not for each record: the rest is moved to the front.
+        // Once for each buffer, not for each record: the rest moves to the front.
         self.recent.drain(..self.counted);
         self.counted = 0;
         self.recent.extend_from_slice(read);

@@ -1,52 +1,56 @@
 //! The JSON dump of handle servers (`handle-protocol.md` §12.2).
 //!
 //! ```json
-//! {"homedPrefixes": ["0.NA/20.1"], "handleRecords": {"20.1/A": {"handle": "20.1/A", "values": []}}}
+//! {"homedPrefixes": ["0.NA/20.1"],
+//!  "handleRecords": {"20.1/A": {"handle": "20.1/A", "values": []}}}
 //! ```
 //!
-//! It is one object, however many names it has, so it is read by a thread that hands them on one by one.
+//! A dump is one JSON object with any number of names. So a thread of its own parses it and passes
+//! the names on one by one.
 
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use handfast_wire::json::GivenValue;
+use handfast_wire::json::ParsedValue;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use crate::import::given::GivenName;
 use crate::import::outcome::Outcome;
-use crate::import::source::{BLOCK, Block, BoundedItems, Item, ItemBudget, NAMES, Source};
+use crate::import::parsed::ParsedName;
+use crate::import::source::{
+    BLOCK_BYTES, Block, BoundedItems, Item, ItemBudget, MAX_NAMES_PER_BLOCK, Source,
+};
 
-/// How many blocks of records wait to be prepared.
-const WAITING_BLOCKS: usize = 2;
-/// How many bytes the list of prefixes has, at most.
+/// The maximum number of blocks of records that wait to be prepared.
+const MAX_WAITING_BLOCKS: usize = 2;
+/// The maximum number of bytes of the list of prefixes.
 const MAX_PREFIXES: u64 = 64 << 20;
 
 /// The members of a dump.
 const MEMBERS: [&str; 2] = ["homedPrefixes", "handleRecords"];
 
-/// What a dump is made of.
+/// The parts of a dump.
 pub(crate) enum Part {
     /// Prefixes that the server is responsible for.
     Prefixes(Vec<String>),
     Records(Vec<Item>),
-    /// It ends before its end.
+    /// The dump ends early.
     Broken(String),
 }
 
 /// Names from a dump that another thread reads.
-pub(crate) struct Dump {
+pub(crate) struct DumpInput {
     parts: Receiver<Part>,
-    /// Prefixes that the server is responsible for, which come first.
+    /// Prefixes that the server is responsible for; they come first.
     pub(crate) prefixes: Vec<String>,
     waiting: Option<Part>,
 }
 
-impl Dump {
-    /// A dump, and what reads it.
+impl DumpInput {
+    /// A dump, and the function that reads it.
     pub(crate) fn new<R: Read>(input: R) -> (Self, impl FnOnce()) {
-        let (send, parts) = sync_channel(WAITING_BLOCKS);
+        let (send, parts) = sync_channel(MAX_WAITING_BLOCKS);
         let dump = Self {
             parts,
             prefixes: Vec::new(),
@@ -62,7 +66,7 @@ impl Dump {
             };
             let outcome = json.deserialize_map(whole).and_then(|()| json.end());
             if let Err(error) = outcome {
-                // Nobody is listening any more only if the import has failed.
+                // The receiver is gone only if the import has failed.
                 drop(send.send(Part::Broken(error.to_string())));
             }
         };
@@ -129,7 +133,7 @@ impl<'de> Visitor<'de> for FirstMember<'_> {
     }
 }
 
-impl Source for Dump {
+impl Source for DumpInput {
     fn next(&mut self) -> io::Result<Option<Block>> {
         let Some(part) = self.waiting.take().or_else(|| self.parts.recv().ok()) else {
             return Ok(None);
@@ -175,7 +179,7 @@ impl<'de> Visitor<'de> for Whole<'_> {
                         budget: self.budget,
                     };
                     let read = map.next_value_seed(records);
-                    // What was read before a mistake is good.
+                    // Records before an error are good.
                     block.send()?;
                     read?;
                 }
@@ -195,10 +199,10 @@ struct Records<'s, 'b> {
     budget: &'s ItemBudget,
 }
 
-/// Records that are handed on together.
+/// The records of one block.
 struct Collected<'s> {
     items: Vec<Item>,
-    /// How many bytes their texts have.
+    /// The number of bytes of their texts.
     size: usize,
     send: &'s SyncSender<Part>,
 }
@@ -207,7 +211,7 @@ impl Collected<'_> {
     fn push<E: Error>(&mut self, item: Item, size: usize) -> Result<(), E> {
         self.items.push(item);
         self.size += size;
-        if self.items.len() < NAMES && self.size < BLOCK {
+        if self.items.len() < MAX_NAMES_PER_BLOCK && self.size < BLOCK_BYTES {
             return Ok(());
         }
         self.send()
@@ -243,13 +247,13 @@ impl<'de> Visitor<'de> for Records<'_, '_> {
         self.budget.renew();
         while let Some(key) = map.next_key::<String>()? {
             line += 1;
-            // As text first: a record that is none does not spoil the others.
+            // Read as text first, so that a malformed record does not affect the others.
             let text = map.next_value::<Box<serde_json::value::RawValue>>()?;
-            let given = serde_json::from_str::<DumpRecord>(text.get());
-            let given = match given {
-                Ok(record) => Ok(GivenName {
+            let parsed = serde_json::from_str::<DumpRecord>(text.get());
+            let parsed = match parsed {
+                Ok(record) => Ok(ParsedName {
                     values: record.values,
-                    ..GivenName::new(record.handle.unwrap_or(key))
+                    ..ParsedName::new(record.handle.unwrap_or(key))
                 }),
                 Err(error) => Err(Outcome::bad(
                     line,
@@ -258,7 +262,7 @@ impl<'de> Visitor<'de> for Records<'_, '_> {
                     error.to_string(),
                 )),
             };
-            self.block.push(Item { line, given }, text.get().len())?;
+            self.block.push(Item { line, parsed }, text.get().len())?;
             self.budget.renew();
         }
         Ok(())
@@ -266,12 +270,12 @@ impl<'de> Visitor<'de> for Records<'_, '_> {
 }
 
 fn send<E: Error>(to: &SyncSender<Part>, part: Part) -> Result<(), E> {
-    to.send(part).map_err(|_| E::custom("nobody is listening"))
+    to.send(part).map_err(|_| E::custom("the receiver is gone"))
 }
 
 struct DumpRecord {
     handle: Option<String>,
-    values: Vec<GivenValue<'static>>,
+    values: Vec<ParsedValue<'static>>,
 }
 
 impl<'de> Deserialize<'de> for DumpRecord {
@@ -293,11 +297,11 @@ impl<'de> Deserialize<'de> for DumpRecord {
                     match member.as_str() {
                         "handle" => record.handle = Some(map.next_value()?),
                         "values" => {
-                            let values = map.next_value::<Vec<GivenValue<'_>>>()?;
-                            let values = values.into_iter().map(GivenValue::into_owned);
+                            let values = map.next_value::<Vec<ParsedValue<'_>>>()?;
+                            let values = values.into_iter().map(ParsedValue::into_owned);
                             record.values = values.collect();
                         }
-                        // Servers write a response code beside.
+                        // Servers add a response code.
                         _ => drop(map.next_value::<IgnoredAny>()?),
                     }
                 }

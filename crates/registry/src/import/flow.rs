@@ -1,4 +1,4 @@
-//! From blocks of lines to chunks for the writer.
+//! The flow of an import: from blocks of lines to chunks for the writer.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -9,51 +9,51 @@ use std::thread;
 use handfast_store::{Run, Sorter};
 
 use crate::authority::policy::Authority;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::changes::ValueCounts;
 use crate::import::load::{Chunk, Loaded, Loader};
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::prepare::{Group, Preparer};
-use crate::import::ready::{Kept, Reading, Ready};
+use crate::import::prepared_name::{NameOptions, PreparedName, PreparedRecord};
 use crate::import::source::Source;
 use crate::import::{Import, Report, check_stop};
-use crate::jobs::running::Underway;
-use crate::lookup::value_index::Held;
+use crate::jobs::running::RunningJob;
+use crate::lookup::value_index::IndexBuilder;
 use crate::name::record::Record;
-use crate::registry::{Awaited, Registry};
+use crate::registry::{PendingLoad, Registry};
 
-/// How many names of a sorted input are kept together.
-const CHUNK: usize = 50_000;
-/// How many chunks may wait for the writer.
-const WAITING: usize = 2;
+/// The number of names of a sorted input in one chunk.
+const NAMES_PER_CHUNK: usize = 50_000;
+/// The maximum number of chunks that wait for the writer.
+const MAX_WAITING_CHUNKS: usize = 2;
 
-/// An import on its way.
+/// A running import.
 pub(crate) struct Flow<'r> {
     registry: &'r Registry,
     loader: Loader,
     import: &'r Import,
-    underway: Option<&'r Arc<Underway>>,
+    running_job: Option<&'r Arc<RunningJob>>,
     read: &'r AtomicU64,
     report: &'r mut dyn FnMut(Report<'_>),
     counts: Counts,
     values: ValueCounts,
-    /// Whether the writer has left names because the import is to stop.
+    /// Whether the writer has left names out because the import is to stop.
     is_cut_short: bool,
     /// The key and the line of the last name that went straight to the writer.
     last: Option<(String, u64)>,
-    /// The keys and lines of all that did.
+    /// The keys and lines of all names that did.
     seen: Option<Run>,
-    /// What has to be sorted first, and what it was prepared with.
+    /// The names that have to be sorted first, and the state that they were prepared with.
     sorter: Option<Sorter>,
     assumed: HashSet<(String, u64)>,
-    /// Authorities that would be there after a dry run.
+    /// Authorities that would exist after a dry run.
     planned: Arc<HashMap<String, Authority>>,
-    /// Authorities that are to be retired when their names are there.
+    /// Authorities to retire after their names are imported.
     retired: Vec<String>,
-    /// The values of the names that the writer does not put into their index.
-    held: Held,
-    /// Chunks that the writer has not answered for.
-    waiting: VecDeque<Awaited<Loaded>>,
+    /// The index entries of names that the writer does not index itself.
+    index: IndexBuilder,
+    /// Chunks that the writer has not finished.
+    waiting: VecDeque<PendingLoad<Loaded>>,
 }
 
 impl<'r> Flow<'r> {
@@ -61,7 +61,7 @@ impl<'r> Flow<'r> {
         registry: &'r Registry,
         loader: Loader,
         import: &'r Import,
-        underway: Option<&'r Arc<Underway>>,
+        running_job: Option<&'r Arc<RunningJob>>,
         read: &'r AtomicU64,
         report: &'r mut dyn FnMut(Report<'_>),
     ) -> Self {
@@ -69,7 +69,7 @@ impl<'r> Flow<'r> {
             registry,
             loader,
             import,
-            underway,
+            running_job,
             read,
             report,
             counts: Counts::default(),
@@ -81,38 +81,39 @@ impl<'r> Flow<'r> {
             assumed: HashSet::new(),
             planned: Arc::default(),
             retired: Vec::new(),
-            held: Held::new(registry),
+            index: IndexBuilder::new(registry),
             waiting: VecDeque::new(),
         }
     }
 
-    /// Takes all that a source gives. The next lines are prepared while those before are handed on.
+    /// Imports everything from a source. The next lines are prepared while the writer works on
+    /// earlier ones.
     pub(crate) fn run(
         &mut self,
         mut source: impl Source + Send,
-        reading: &Reading,
+        options: &NameOptions,
         prefixes: &[String],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let loader = self.loader.clone();
-        let mut preparer = Preparer::new(self.registry, &loader, reading, self.import);
+        let mut preparer = Preparer::new(self.registry, &loader, options, self.import);
         let first = preparer.prefixes(prefixes)?;
-        self.take(first)?;
+        self.push_group(first)?;
         thread::scope(|scope| {
             let (give, groups) = sync_channel(1);
             scope.spawn(move || {
-                // Nobody takes any more only if the import has failed.
+                // The receiver is gone only if the import has failed.
                 while let Some(next) = preparer.next(&mut source).transpose()
                     && give.send(next).is_ok()
                 {}
             });
             for group in groups {
-                self.take(group?)?;
+                self.push_group(group?)?;
             }
             Ok(())
         })
     }
 
-    fn take(&mut self, group: Group) -> Result<(), Refusal> {
+    fn push_group(&mut self, group: Group) -> Result<(), RegistryError> {
         if let Err(stopped) = self.check_stop() {
             return Err(self.stopped(stopped)?);
         }
@@ -122,20 +123,21 @@ impl<'r> Flow<'r> {
             self.tell(&outcome);
         }
         if !self.import.dry_run {
-            self.held.add(&group.held)?;
+            self.index.add(&group.index)?;
         }
-        self.place(group.chunk)?;
+        self.position(group.chunk)?;
         self.tell_progress();
         if let Some(source) = group.failed {
             self.finish()?;
             let what = self.import.source.clone();
-            return Err(Refusal::Input { what, source });
+            return Err(RegistryError::Input { what, source });
         }
         Ok(())
     }
 
-    /// Hands a sorted chunk to the writer if it comes behind all before it, and else to the sorter.
-    fn place(&mut self, chunk: Chunk) -> Result<(), Refusal> {
+    /// Passes a sorted chunk to the writer if it comes after all names before it, otherwise to the
+    /// sorter.
+    fn position(&mut self, chunk: Chunk) -> Result<(), RegistryError> {
         let Some(first) = chunk.names.first() else {
             return Ok(());
         };
@@ -169,20 +171,20 @@ impl<'r> Flow<'r> {
             sorter.add(seen)?;
         }
         for name in chunk.names {
-            sorter.push(name.key.as_bytes(), name.line, &name.kept.to_bytes())?;
+            sorter.push(name.key.as_bytes(), name.line, &name.prepared.to_bytes())?;
         }
         self.sorter = Some(sorter);
         self.assumed.extend(chunk.assumed);
         Ok(())
     }
 
-    /// Whether a name stands in an earlier line; if not it is now the last.
-    fn is_duplicate(&mut self, name: &Ready) -> bool {
+    /// Whether an earlier line has the same name; if not, it becomes the last name.
+    fn is_duplicate(&mut self, name: &PreparedName) -> bool {
         if let Some((last, line)) = &self.last
             && *last == name.key
         {
             let reason = format!("the same name stands in line {line} already");
-            let id = Record::name_in(&name.kept.record);
+            let id = Record::name_in(&name.prepared.record);
             self.tell(&Outcome::bad(name.line, id, "duplicate", reason));
             return true;
         }
@@ -190,12 +192,13 @@ impl<'r> Flow<'r> {
         false
     }
 
-    /// What was sorted goes to the writer; when all is on disk the index of values is built.
-    pub(crate) fn finish(&mut self) -> Result<(Counts, ValueCounts), Refusal> {
+    /// Passes the sorted names to the writer, and builds the index of values when everything is on
+    /// disk.
+    pub(crate) fn finish(&mut self) -> Result<(Counts, ValueCounts), RegistryError> {
         if let Some(sorter) = self.sorter.take()
-            && let Err(refusal) = self.merge(sorter)
+            && let Err(error) = self.merge(sorter)
         {
-            return Err(self.stopped(refusal)?);
+            return Err(self.stopped(error)?);
         }
         self.wait_for_all()?;
         if self.is_cut_short
@@ -211,9 +214,10 @@ impl<'r> Flow<'r> {
         Ok((self.counts, self.values))
     }
 
-    /// What has been handed to the writer is told of. Unless someone goes on with it, it is found by its values, too.
-    fn stopped(&mut self, refusal: Refusal) -> Result<Refusal, Refusal> {
-        match refusal.code() {
+    /// Waits for the writer and reports the outcomes. Unless the import continues, it also builds
+    /// the index of values.
+    fn stopped(&mut self, error: RegistryError) -> Result<RegistryError, RegistryError> {
+        match error.code() {
             "cancelled" => self.finish_what_is_there()?,
             "cut-short" => {
                 self.wait_for_all()?;
@@ -221,21 +225,21 @@ impl<'r> Flow<'r> {
             }
             _ => {}
         }
-        Ok(refusal)
+        Ok(error)
     }
 
-    fn finish_what_is_there(&mut self) -> Result<(), Refusal> {
+    fn finish_what_is_there(&mut self) -> Result<(), RegistryError> {
         self.wait_for_all()?;
         if !self.import.dry_run {
-            let held = std::mem::replace(&mut self.held, Held::new(self.registry));
-            held.finish(self.registry)?;
+            let index = std::mem::replace(&mut self.index, IndexBuilder::new(self.registry));
+            index.finish(self.registry)?;
         }
         self.tell_progress();
         Ok(())
     }
 
-    /// Last of all: nothing new could be named under them.
-    fn retire(&mut self) -> Result<(), Refusal> {
+    /// Retires authorities last of all: no names can be created under a retired one.
+    fn retire(&mut self) -> Result<(), RegistryError> {
         let loader = self.loader.at(self.registry.now());
         let retired = std::mem::take(&mut self.retired);
         if retired.is_empty() {
@@ -243,29 +247,30 @@ impl<'r> Flow<'r> {
         }
         self.registry.load(move |loading| {
             for path in retired {
-                // One that is retired already was retired before an import was cut short.
-                drop(loader.decide(loading, |draft| draft.retire(&path, true))?);
+                // An authority that is already retired was retired before the import was
+                // interrupted.
+                drop(loader.decide(loading, |change_set| change_set.retire(&path, true))?);
             }
             Ok(())
         })
     }
 
-    fn merge(&mut self, sorter: Sorter) -> Result<(), Refusal> {
+    fn merge(&mut self, sorter: Sorter) -> Result<(), RegistryError> {
         let mut merge = sorter.merge()?;
         let mut chunk = Chunk::default();
         self.last = None;
         while let Some(entry) = merge.next()? {
             let key = String::from_utf8_lossy(entry.key).into_owned();
-            // One without a payload went straight to the writer before.
+            // An entry without a payload went straight to the writer before.
             if entry.payload.is_empty() {
                 self.last = Some((key, entry.order));
                 continue;
             }
-            let corrupt = || Refusal::Corrupt {
-                what: format!("what was prepared for {key}"),
+            let corrupt = || RegistryError::Corrupt {
+                what: format!("the prepared record of {key}"),
             };
-            let name = Ready {
-                kept: Kept::from_bytes(entry.payload).ok_or_else(corrupt)?,
+            let name = PreparedName {
+                prepared: PreparedRecord::from_bytes(entry.payload).ok_or_else(corrupt)?,
                 line: entry.order,
                 key,
             };
@@ -273,7 +278,7 @@ impl<'r> Flow<'r> {
                 continue;
             }
             chunk.names.push(name);
-            if chunk.names.len() == CHUNK {
+            if chunk.names.len() == NAMES_PER_CHUNK {
                 let full = std::mem::take(&mut chunk);
                 self.submit(Chunk {
                     assumed: self.assumed.clone(),
@@ -286,7 +291,7 @@ impl<'r> Flow<'r> {
         self.submit(chunk)
     }
 
-    fn submit(&mut self, chunk: Chunk) -> Result<(), Refusal> {
+    fn submit(&mut self, chunk: Chunk) -> Result<(), RegistryError> {
         if chunk.names.is_empty() {
             return Ok(());
         }
@@ -299,12 +304,12 @@ impl<'r> Flow<'r> {
             self.tell_loaded(&loaded);
             return Ok(());
         }
-        while self.waiting.len() >= WAITING {
+        while self.waiting.len() >= MAX_WAITING_CHUNKS {
             self.wait()?;
         }
         let loader = self.loader.at(self.registry.now());
-        let underway = self.underway.cloned();
-        let is_to_stop = move || underway.as_ref().is_some_and(|it| it.stop().is_some());
+        let running_job = self.running_job.cloned();
+        let is_to_stop = move || running_job.as_ref().is_some_and(|it| it.stop().is_some());
         let awaited = self
             .registry
             .begin_load(move |loading| loader.load(loading, chunk, is_to_stop));
@@ -312,18 +317,18 @@ impl<'r> Flow<'r> {
         Ok(())
     }
 
-    fn check_stop(&self) -> Result<(), Refusal> {
-        check_stop(self.underway.map(|underway| &**underway))
+    fn check_stop(&self) -> Result<(), RegistryError> {
+        check_stop(self.running_job.map(|running_job| &**running_job))
     }
 
-    fn wait_for_all(&mut self) -> Result<(), Refusal> {
+    fn wait_for_all(&mut self) -> Result<(), RegistryError> {
         while !self.waiting.is_empty() {
             self.wait()?;
         }
         Ok(())
     }
 
-    fn wait(&mut self) -> Result<(), Refusal> {
+    fn wait(&mut self) -> Result<(), RegistryError> {
         if let Some(awaited) = self.waiting.pop_front() {
             let loaded = awaited.wait()?;
             self.tell_loaded(&loaded);
@@ -335,8 +340,8 @@ impl<'r> Flow<'r> {
         self.counts.add_counts(loaded.counts);
         self.values.add(loaded.values);
         self.is_cut_short |= loaded.is_cut_short;
-        let (given, before, after) = loaded.given;
-        self.held.were_given(given, before, after);
+        let (parsed, before, after) = loaded.parsed;
+        self.index.were_given(parsed, before, after);
         for outcome in &loaded.outcomes {
             (self.report)(Report::Line(outcome));
         }

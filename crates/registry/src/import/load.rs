@@ -1,54 +1,54 @@
-//! Keeping names that are ready: the part of an import that the one writer does.
+//! Writing prepared names: the part of an import that runs in the writer.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use handfast_id::{Handle, Identifier, is_trimmed};
-use handfast_store::{Loading, Place, Snapshot};
+use handfast_store::{Loading, Snapshot, TableKey};
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Authority;
-use crate::change::change_set::{Call, Draft, has_nul, last_time};
+use crate::change::change_set::{Call, ChangeSet, has_nul, last_time};
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
+use crate::import::apply::{ConflictPolicy, WantedRecord};
 use crate::import::changes::{Changes, ValueCounts};
 use crate::import::histories::Histories;
 use crate::import::outcome::{Counts, Done, Outcome};
-use crate::import::ready::{Kept, Ready, Stamp};
-use crate::import::take::{Taking, Wanted};
+use crate::import::prepared_name::{ImportContext, PreparedName, PreparedRecord};
 use crate::log::event::Event;
 use crate::log::tree;
 use crate::lookup::value_index;
-use crate::name::manage::check_name;
+use crate::name::create::check_name;
 use crate::name::record::Record;
-use crate::namespace::Book;
+use crate::namespace::NamespaceRules;
 
-/// Names that are kept together, by key, none twice.
+/// Names that are written in one transaction, by key, none twice.
 #[derive(Default)]
 pub(crate) struct Chunk {
-    pub(crate) names: Vec<Ready>,
-    /// The authorities that were relied on when they were prepared, and their versions: all of them, where an authority
-    /// was changed meanwhile.
+    pub(crate) names: Vec<PreparedName>,
+    /// The authorities that the names were prepared with, and their versions: all versions, if an
+    /// authority changed in between.
     pub(crate) assumed: HashSet<(String, u64)>,
-    /// The last change of an entry of the `info` registry that was known then.
+    /// The last change of an entry of the `info` registry that was known at that time.
     pub(crate) namespaces: u64,
 }
 
-/// What became of a chunk.
+/// The result of a chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) counts: Counts,
-    /// How many values of names that were changed.
+    /// Counts of changed values.
     pub(crate) values: ValueCounts,
-    /// Of all lines, or of those that were refused.
+    /// The outcomes of all lines, or only of the rejected ones.
     pub(crate) outcomes: Vec<Outcome>,
-    /// How many bytes the values have that the outcomes list.
+    /// The number of bytes of the values that the outcomes list.
     listed_bytes: usize,
-    /// How many names were given without being put into the index of values, and how many events there
-    /// were before and after.
-    pub(crate) given: (u64, u64, u64),
-    /// Whether the rest of the chunk was left, because the import is to stop.
+    /// How many names were created without being indexed, and the number of events before and
+    /// after.
+    pub(crate) parsed: (u64, u64, u64),
+    /// Whether the rest of the chunk was left out, because the import is to stop.
     pub(crate) is_cut_short: bool,
 }
 
@@ -66,31 +66,33 @@ impl Loaded {
     }
 }
 
-/// How many bytes of values the outcomes of one chunk list: they are held in memory. Further values are counted.
+/// The maximum number of bytes of values that the outcomes of one chunk list, because they are
+/// buffered in memory. Further values are only counted.
 const MAX_LISTED_BYTES: usize = 16 << 20;
 
-/// Keeps chunks.
+/// Writes chunks.
 #[derive(Clone)]
 pub(crate) struct Loader {
-    pub(crate) rules: Arc<Book>,
-    /// Those who may do everything.
+    pub(crate) rules: Arc<NamespaceRules>,
+    /// The identities that may do everything.
     pub(crate) administrators: Arc<[Principal]>,
     pub(crate) who: Principal,
-    pub(crate) stamp: Stamp,
-    pub(crate) taking: Taking,
-    /// Whether to tell of all lines, and not only of those that were refused.
+    pub(crate) context: ImportContext,
+    pub(crate) conflicts: ConflictPolicy,
+    /// Whether to report all lines, and not only the rejected ones.
     pub(crate) tells_all: bool,
-    /// The import, if it is one and no dry run: its events are stored with it, so that it can be undone.
+    /// The job, unless this is a dry run: its events are stored with it, so that it can be undone.
     pub(crate) job: Option<u64>,
 }
 
 impl Loader {
-    /// Counts all events since there were `before` among those of the import. Nobody else writes while it does.
+    /// Adds all events after the first `before` ones to the job of the import. No other change is
+    /// written at the same time.
     pub(crate) fn note_events(
         &self,
         loading: &mut Loading<'_>,
         before: u64,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let after = tree::read(&loading.snapshot())?.size();
         let job = match self.job {
             Some(number) if after > before => {
@@ -106,33 +108,33 @@ impl Loader {
         Ok(())
     }
 
-    /// A snapshot as this import sees it.
+    /// A snapshot with the rules and administrators of this import.
     pub(crate) fn view<'n>(&'n self, now: &'n Snapshot<'n>) -> View<'n> {
         View::new(now, &self.rules).with_administrators(&self.administrators)
     }
 
-    /// The same, for what is done at another time.
+    /// A loader with another time.
     pub(crate) fn at(&self, time: u64) -> Self {
         let mut loader = self.clone();
-        loader.stamp.time = time;
+        loader.context.time = time;
         loader
     }
 
-    /// Keeps the names of a chunk, until it is to stop.
+    /// Writes the names of a chunk, until it is to stop.
     pub(crate) fn load(
         &self,
         loading: &mut Loading<'_>,
         chunk: Chunk,
         is_to_stop: impl Fn() -> bool,
-    ) -> Result<Loaded, Refusal> {
+    ) -> Result<Loaded, RegistryError> {
         let mut loaded = Loaded::default();
         let has_same_policies = self.has_same_policies(loading, &chunk)?;
         let is_current = has_same_policies && self.may_do_all(loading)?;
         let has_same_rules = self.rules.at(&loading.snapshot())?.number == chunk.namespaces;
         let mut tree = tree::read(&loading.snapshot())?;
         let before = tree.size();
-        let time = last_time(&loading.snapshot(), &tree)?.max(self.stamp.time);
-        let mut given = 0;
+        let time = last_time(&loading.snapshot(), &tree)?.max(self.context.time);
+        let mut parsed = 0;
         let mut histories = Histories::default();
         value_index::leave_for_later(loading, before + 1)?;
         for name in chunk.names {
@@ -140,38 +142,45 @@ impl Loader {
                 loaded.is_cut_short = true;
                 break;
             }
-            let Ready { key, line, kept } = name;
-            if !has_same_rules && let Some(moved) = self.moved(loading, &key, &kept.record, line)? {
+            let PreparedName {
+                key,
+                line,
+                prepared,
+            } = name;
+            if !has_same_rules
+                && let Some(moved) = self.moved(loading, &key, &prepared.record, line)?
+            {
                 loaded.add(moved, self.tells_all);
                 continue;
             }
             if !has_same_policies
-                && let Some(refused) = self.check_again(loading, &key, &kept.record, line)?
+                && let Some(refused) = self.check_again(loading, &key, &prepared.record, line)?
             {
                 loaded.add(refused, self.tells_all);
                 continue;
             }
-            let place = Place::record(key.as_bytes());
-            let is_new =
-                loading.is_behind(&place)? || loading.snapshot().get(&place, |_| ())?.is_none();
-            let is_new = is_new && !loading.snapshot().is_of_other_name(&place)?;
-            let mut kept = kept;
-            // What has no record and yet a history, or a character that new names cannot have, is looked at closely.
+            let table_key = TableKey::record(key.as_bytes());
+            let is_new = loading.is_behind(&table_key)?
+                || loading.snapshot().get(&table_key, |_| ())?.is_none();
+            let is_new = is_new && !loading.snapshot().is_of_other_name(&table_key)?;
+            let mut prepared = prepared;
+            // A name without a record but with a history, or with a character that new names cannot
+            // have, takes the slow path.
             let is_free =
                 is_new && !has_nul(&key) && histories.has_none(&loading.snapshot(), &key)?;
-            if is_free && is_current && kept.is_plain {
+            if is_free && is_current && prepared.is_plain {
                 let number = tree.size() + 1;
-                Event::set_number(&mut kept.event, number);
-                Event::set_time(&mut kept.event, time);
-                let leaf = Event::leaf(&kept.event);
+                Event::set_number(&mut prepared.event, number);
+                Event::set_time(&mut prepared.event, time);
+                let leaf = Event::leaf(&prepared.event);
                 tree::append(&mut tree, leaf, loading)?;
-                kept.event.extend_from_slice(&leaf);
-                Record::set_event(&mut kept.record, number, time);
-                loading.put(&Place::event(number), &kept.event)?;
-                loading.put(&Place::event_of(key.as_bytes(), number), &[])?;
-                loading.put(&place, &kept.record)?;
+                prepared.event.extend_from_slice(&leaf);
+                Record::set_event(&mut prepared.record, number, time);
+                loading.put(&TableKey::event(number), &prepared.event)?;
+                loading.put(&TableKey::event_of(key.as_bytes(), number), &[])?;
+                loading.put(&table_key, &prepared.record)?;
                 if self.tells_all {
-                    let id = Record::name_in(&kept.record).map(str::to_string);
+                    let id = Record::name_in(&prepared.record).map(str::to_string);
                     let done = Done::Created(Some(number));
                     let changes = Changes::default();
                     loaded.outcomes.push(Outcome {
@@ -182,30 +191,32 @@ impl Loader {
                     });
                 }
                 loaded.counts.created += 1;
-                given += 1;
+                parsed += 1;
                 continue;
             }
             tree::write(&tree, loading)?;
-            let wanted = prepared(&key, kept)?;
+            let wanted = wanted_record(&key, prepared)?;
             let id = wanted.record.text.clone();
-            let taken = self.decide(loading, |draft| draft.take(&key, wanted, self.taking))?;
-            loaded.add(Outcome::of_taken(line, id, taken), self.tells_all);
+            let applied = self.decide(loading, |change_set| {
+                change_set.apply_record(&key, wanted, self.conflicts)
+            })?;
+            loaded.add(Outcome::of_applied(line, id, applied), self.tells_all);
             tree = tree::read(&loading.snapshot())?;
         }
         tree::write(&tree, loading)?;
         self.note_events(loading, before)?;
-        loaded.given = (given, before, tree.size());
+        loaded.parsed = (parsed, before, tree.size());
         Ok(loaded)
     }
 
-    /// What becomes of a name of the `info` scheme that other rules hold for than when it was prepared.
+    /// The outcome for an `info` name whose rules have changed since it was prepared.
     fn moved(
         &self,
         loading: &Loading<'_>,
         key: &str,
         record: &[u8],
         line: u64,
-    ) -> Result<Option<Outcome>, Refusal> {
+    ) -> Result<Option<Outcome>, RegistryError> {
         let text = Record::name_in(record).unwrap_or(key);
         if !key.starts_with("info:") {
             return Ok(None);
@@ -216,31 +227,37 @@ impl Loader {
             return Ok(None);
         }
         let problem = "the rules of its namespace have changed meanwhile: import it again";
-        let refusal = Refusal::policy("rules-changed", problem);
-        Ok(Some(Outcome::refused(line, Some(text), &refusal)))
+        let error = RegistryError::policy("rules-changed", problem);
+        Ok(Some(Outcome::refused(line, Some(text), &error)))
     }
 
-    /// What would become of a chunk.
+    /// The outcomes of a chunk in a dry run.
     pub(crate) fn judge(
         &self,
         now: &Snapshot<'_>,
         planned: &HashMap<String, Authority>,
         chunk: Chunk,
-    ) -> Result<Loaded, Refusal> {
+    ) -> Result<Loaded, RegistryError> {
         let mut loaded = Loaded::default();
         for name in chunk.names {
-            let wanted = prepared(&name.key, name.kept)?;
+            let wanted = wanted_record(&name.key, name.prepared)?;
             let id = wanted.record.text.clone();
             let view = self.view(now).with_planned(planned);
-            let mut draft = Draft::begin(view, self.call())?;
-            let taken = judged(draft.take(&name.key, wanted, self.taking))?;
-            loaded.add(Outcome::of_taken(name.line, id, taken), self.tells_all);
+            let mut change_set = ChangeSet::begin(view, self.call())?;
+            let applied =
+                split_failure(change_set.apply_record(&name.key, wanted, self.conflicts))?;
+            loaded.add(Outcome::of_applied(name.line, id, applied), self.tells_all);
         }
         Ok(loaded)
     }
 
-    /// Whether the authorities of a chunk are those that its names were prepared under.
-    fn has_same_policies(&self, loading: &Loading<'_>, chunk: &Chunk) -> Result<bool, Refusal> {
+    /// Whether the authorities of a chunk still have the versions that its names were prepared
+    /// with.
+    fn has_same_policies(
+        &self,
+        loading: &Loading<'_>,
+        chunk: &Chunk,
+    ) -> Result<bool, RegistryError> {
         let snapshot = loading.snapshot();
         let view = self.view(&snapshot);
         for (key, version) in &chunk.assumed {
@@ -252,22 +269,23 @@ impl Loader {
         Ok(true)
     }
 
-    /// Rights are looked at for everybody but those who may do everything.
-    fn may_do_all(&self, loading: &Loading<'_>) -> Result<bool, Refusal> {
+    /// Rights are checked for all principals but those that may do everything.
+    fn may_do_all(&self, loading: &Loading<'_>) -> Result<bool, RegistryError> {
         let snapshot = loading.snapshot();
         self.view(&snapshot).may_do_all(&self.who)
     }
 
-    /// Why a name that was prepared under another version of its authority is not taken under this one.
+    /// Why a name that was prepared under another version of its authority is rejected under this
+    /// one.
     fn check_again(
         &self,
         loading: &Loading<'_>,
         key: &str,
         record: &[u8],
         line: u64,
-    ) -> Result<Option<Outcome>, Refusal> {
+    ) -> Result<Option<Outcome>, RegistryError> {
         let text = Record::name_in(record).unwrap_or(key);
-        // The record of a prefix obeys no policy but that of the registry.
+        // The record of a prefix follows the policy of the registry only.
         if key.starts_with("hdl:0.NA/") {
             return Ok(None);
         }
@@ -284,27 +302,27 @@ impl Loader {
             let path = AuthorityPath::of(&identifier, &view);
             if identifier.key(&view).as_str() != key {
                 let problem = "the rules of its authority have changed meanwhile: import it again";
-                return Err(Refusal::policy("rules-changed", problem));
+                return Err(RegistryError::policy("rules-changed", problem));
             }
-            check_name(&identifier, &view.kept(&path)?, &view)
+            check_name(&identifier, &view.existing_authority(&path)?, &view)
         };
-        let refusal = judged(checked())?.err();
-        Ok(refusal.map(|refusal| Outcome::refused(line, Some(text), &refusal)))
+        let error = split_failure(checked())?.err();
+        Ok(error.map(|error| Outcome::refused(line, Some(text), &error)))
     }
 
-    /// Decides on something as on any other change, and writes it. A refusal leaves nothing; only what
-    /// the disk does not give fails the load.
+    /// Decides a change as usual, and writes it. A rejected change writes nothing; only an error of
+    /// the store fails the load.
     pub(crate) fn decide<T>(
         &self,
         loading: &mut Loading<'_>,
-        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, Refusal>,
-    ) -> Result<Result<T, Refusal>, Refusal> {
+        decide: impl FnOnce(&mut ChangeSet<'_>) -> Result<T, RegistryError>,
+    ) -> Result<Result<T, RegistryError>, RegistryError> {
         let (done, writes) = {
             let snapshot = loading.snapshot();
-            let mut draft = Draft::begin(self.view(&snapshot), self.call())?;
-            match judged(decide(&mut draft))? {
-                Ok(done) => (done, draft.into_writes()),
-                Err(refusal) => return Ok(Err(refusal)),
+            let mut change_set = ChangeSet::begin(self.view(&snapshot), self.call())?;
+            match split_failure(decide(&mut change_set))? {
+                Ok(done) => (done, change_set.into_writes()),
+                Err(error) => return Ok(Err(error)),
             }
         };
         for write in &writes {
@@ -316,29 +334,32 @@ impl Loader {
     pub(crate) fn call(&self) -> Call {
         Call {
             actor: self.who.clone(),
-            time: self.stamp.time,
-            node: self.stamp.node,
-            random: self.stamp.random,
+            time: self.context.time,
+            node: self.context.node,
+            random: self.context.random,
         }
     }
 }
 
-/// Sets what failed apart from what was refused. That one record is lost is no reason to leave the others out.
-pub(crate) fn judged<T>(decided: Result<T, Refusal>) -> Result<Result<T, Refusal>, Refusal> {
+/// Separates failures of the store from rejections. One lost record does not stop the import of the
+/// others.
+pub(crate) fn split_failure<T>(
+    decided: Result<T, RegistryError>,
+) -> Result<Result<T, RegistryError>, RegistryError> {
     match decided {
-        Err(lost @ Refusal::LostRecord { .. }) => Ok(Err(lost)),
+        Err(lost @ RegistryError::LostRecord { .. }) => Ok(Err(lost)),
         Err(failure) if failure.is_failure() => Err(failure),
         decided => Ok(decided),
     }
 }
 
-fn prepared(key: &str, kept: Kept) -> Result<Wanted, Refusal> {
-    let record = Record::from_bytes(&kept.record).map_err(|_| Refusal::Corrupt {
-        what: format!("what was prepared for {key}"),
+fn wanted_record(key: &str, prepared: PreparedRecord) -> Result<WantedRecord, RegistryError> {
+    let record = Record::from_bytes(&prepared.record).map_err(|_| RegistryError::Corrupt {
+        what: format!("the prepared record of {key}"),
     })?;
-    Ok(Wanted {
+    Ok(WantedRecord {
         record,
-        says_state: kept.says_state,
-        named: kept.named,
+        says_state: prepared.says_state,
+        named: prepared.named,
     })
 }

@@ -1,33 +1,33 @@
-//! Updates touch what they name: the values that a line does not name stay as they are.
+//! Merging: an update changes only the values that its line names.
 //!
-//! A line names a value by its index, and the URL values by their order: the first of `urls`, or the column `url`, is the
-//! first URL value of the name, `url2` the second. Of a value that is there, what the line does not say – its TTL, its
-//! permissions, its references – stays, too.
+//! A line names a value by its index, and URL values by their order: the first of `urls`, or the
+//! column `url`, is the first URL value of the name, `url2` the second. A changed value also keeps
+//! the properties that the line does not give: its TTL, its permissions, its references.
 
 use std::collections::HashSet;
 
 use handfast_wire::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Refusal;
+use crate::error::RegistryError;
 
-/// What a line says of one value of the record that was made of it.
+/// How a line names one value of its record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NamedValue {
     /// The index in the record.
     pub(crate) index: u32,
-    /// Which URL value of the name is meant, from 0; `None` if the line names the index.
+    /// The position of the URL value in the name, from 0; `None` if the line gives the index.
     pub(crate) url: Option<u32>,
     pub(crate) says_ttl: bool,
     pub(crate) says_permissions: bool,
 }
 
-/// The values of a name after an update: `wanted` holds those of the line.
+/// The values of a name after an update; `wanted` has the values of the line.
 pub(crate) fn merged(
     old: &[Value<'static>],
     wanted: Vec<Value<'static>>,
     named: &[NamedValue],
-) -> Result<Vec<Value<'static>>, Refusal> {
+) -> Result<Vec<Value<'static>>, RegistryError> {
     let mut values = old.to_vec();
     let says = |index: u32| named.iter().find(|named| named.index == index);
     let (urls, others): (Vec<_>, Vec<_>) = wanted
@@ -47,26 +47,26 @@ pub(crate) fn merged(
     let is_named = |value: &Value<'_>| others.iter().any(|(_, other)| other.index == value.index);
     let is_url = |value: &Value<'_>| value.value_type.eq_ignore_ascii_case("URL");
     let unnamed = old.iter().filter(|value| is_url(value) && !is_named(value));
-    let places: Vec<u32> = unnamed.map(|value| value.index).collect();
+    let positions: Vec<u32> = unnamed.map(|value| value.index).collect();
     let mut urls: Vec<_> = urls
         .into_iter()
         .map(|(named, value)| (named.and_then(|named| named.url), named, value))
         .collect();
-    urls.sort_by_key(|(place, ..)| *place);
-    let mut taken: HashSet<u32> = values.iter().map(|value| value.index).collect();
+    urls.sort_by_key(|(position, ..)| *position);
+    let mut applied: HashSet<u32> = values.iter().map(|value| value.index).collect();
     let mut free = 1;
-    for (place, named, value) in urls {
-        let place = place.and_then(|place| usize::try_from(place).ok());
-        let index = place.and_then(|place| places.get(place));
+    for (position, named, value) in urls {
+        let position = position.and_then(|position| usize::try_from(position).ok());
+        let index = position.and_then(|position| positions.get(position));
         let found = values.iter_mut().find(|found| Some(&found.index) == index);
         if let Some(found) = found {
             update(found, &value, named);
             continue;
         }
-        while taken.contains(&free) {
+        while applied.contains(&free) {
             free += 1;
         }
-        taken.insert(free);
+        applied.insert(free);
         values.push(Value {
             index: free,
             ..value
@@ -90,13 +90,14 @@ fn update(found: &mut Value<'static>, said: &Value<'static>, named: Option<&Name
     }
 }
 
-/// A column for titles does not overwrite what is no title.
-fn other_type(found: &Value<'_>, said: &Value<'_>) -> Refusal {
+/// A column for titles must not overwrite a value of another type.
+fn other_type(found: &Value<'_>, said: &Value<'_>) -> RegistryError {
     let (index, is, not) = (found.index, &found.value_type, &said.value_type);
     let problem = format!(
-        "value {index} is of type {is}, not {not}: name another index, or change the type with `handfast name set`"
+        "value {index} is of type {is}, not {not}: name another index, or change the type with \
+         `handfast name set`"
     );
-    Refusal::policy("other-type", problem)
+    RegistryError::policy("other-type", problem)
 }
 
 #[cfg(test)]
@@ -150,14 +151,14 @@ mod tests {
         let fourth = merged(&old, vec![value(1, "URL", "x")], &[named(1, Some(3))]).unwrap();
         let all = ["1 URL x", "2 URL a", "3 TITLE t", "7 URL b", "9 URL c"];
         assert_eq!(shown(&fourth), all);
-        // One that is named by its index is not meant by the order.
+        // A value that the line names by its index is not counted in the order.
         let wanted = vec![value(1, "URL", "x"), value(2, "URL", "y")];
         let both = merged(&old, wanted, &[named(1, Some(0)), named(2, None)]).unwrap();
         assert_eq!(shown(&both), ["2 URL y", "3 TITLE t", "7 URL x", "9 URL c"]);
         assert_eq!(merged(&old, Vec::new(), &[]).unwrap(), old);
     }
 
-    /// A column `TITLE:2` would have overwritten an administrator that stands at 2.
+    /// A column `TITLE:2` would have overwritten an administrator at index 2.
     #[test]
     fn a_value_of_another_type_is_not_overwritten() {
         let old = [value(2, "URL", "a")];

@@ -1,35 +1,34 @@
-//! Taking names from elsewhere, a few or a hundred million.
+//! Importing names, a few or a hundred million.
 //!
 //! ```text
 //! input ─▶ blocks of lines ─▶ prepared side by side ─▶ sorted by key ─▶ the writer, chunk by chunk
 //! ```
 //!
-//! Lines that come in the order of their keys go straight to the writer. From the first that does not on,
-//! what follows is sorted on disk and written at the end: filling a tree of pages in its order is many
-//! times faster than here and there. What is in the file twice is found on the way, because equal keys
-//! meet.
+//! Names in the order of their keys go straight to the writer. From the first name out of order on,
+//! the rest is sorted on disk and written at the end: filling the tree of pages in order is many
+//! times faster. Duplicates in the input are found on the way, because equal keys meet.
 //!
-//! A chunk is on disk as a whole or not at all. An import that was cut short is begun again with the same
-//! input: what is there already and equal is not done twice, and is counted as what it was.
+//! A chunk is written as a whole or not at all. An interrupted import is started again with the
+//! same input: names that are stored and equal are not written twice, and keep their outcome.
 
 mod admission;
+mod apply;
 mod authority;
 mod batch;
 mod changes;
 mod counted_lines;
+mod dry_run;
 mod dump;
 mod flow;
-mod given;
 mod histories;
 mod load;
 mod merge;
 mod outcome;
+mod parsed;
 mod prepare;
-mod ready;
-mod rehearse;
+mod prepared_name;
 mod source;
 mod table;
-mod take;
 
 use std::fmt;
 use std::io::{self, Cursor, Read};
@@ -38,34 +37,34 @@ use std::sync::{Arc, PoisonError};
 
 use sha2::{Digest, Sha256};
 
+pub(crate) use apply::ConflictPolicy;
 pub use changes::{Changes, ValueChange, ValueCounts};
-pub(crate) use given::GivenAuthority;
-pub(crate) use load::{Loader, judged};
+pub(crate) use load::{Loader, split_failure};
 pub use outcome::{Counts, Done, Outcome};
-pub(crate) use ready::Stamp;
-pub(crate) use take::Taking;
+pub(crate) use parsed::ParsedAuthority;
+pub(crate) use prepared_name::ImportContext;
 
 use crate::access::principal::Principal;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::batch::Batching;
-use crate::import::dump::Dump;
+use crate::import::dump::DumpInput;
 use crate::import::flow::Flow;
-use crate::import::ready::Reading;
-use crate::import::source::Lines;
-use crate::import::table::Table;
-use crate::jobs::errors::Refusals;
+use crate::import::prepared_name::NameOptions;
+use crate::import::source::LineInput;
+use crate::import::table::TableInput;
+use crate::jobs::errors::JobErrors;
 use crate::jobs::job::{Begun, Job, JobKind};
-use crate::jobs::running::{Stop, Underway};
+use crate::jobs::running::{RunningJob, Stop};
 use crate::registry::Registry;
 
-/// How names are taken from elsewhere.
+/// The options of an import.
 ///
 /// ```
-/// use handfast_registry::{Import, NewAuthority, Principal, Registry, Report, World};
+/// use handfast_registry::{Import, NewAuthority, Principal, Registry, Report, Environment};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
-/// # let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
-/// let registry = Registry::create(folder.path(), world)?;
+/// # let environment = Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+/// let registry = Registry::create(folder.path(), environment)?;
 /// registry.create_authority(&Principal::Operator, "20.1000", NewAuthority::default())?;
 /// let lines = r#"{"id":"20.1000/a","urls":["https://example.org/a"]}
 /// {"id":"20.1000/b","urls":["javascript:alert(1)"]}"#;
@@ -81,36 +80,36 @@ use crate::registry::Registry;
 ///     },
 /// )?;
 /// assert_eq!((imported.counts.created, refused), (1, vec![2]));
-/// # Ok::<_, handfast_registry::Refusal>(())
+/// # Ok::<_, handfast_registry::RegistryError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
 pub struct Import {
-    /// What the input is called.
+    /// The name of the input.
     pub source: String,
-    /// What it is; if `None`, what its name or its beginning say.
+    /// Its format; if `None`, its name or its beginning decides.
     pub format: Option<Format>,
-    /// An authority under which local names are put (`HDL-10`).
+    /// An authority for local names (`HDL-10`).
     pub authority: Option<String>,
-    /// Whether names that exist and are different are changed.
+    /// Whether existing names that differ are changed.
     ///
-    /// A line of NDJSON, or a row of a table, changes the values that it names, and leaves the others as they are.
+    /// A line of NDJSON, or a row of a table, changes the values that it names, and no others.
     pub update: bool,
-    /// Whether names that are changed lose the values that their line does not name.
+    /// Whether changed names lose the values that their line does not name.
     pub replace: bool,
-    /// Whether names that could not be registered here are taken (`HDL-8`).
+    /// Whether names that could not be registered here are accepted (`HDL-8`).
     pub migrate: bool,
-    /// Whether an import of the same input that was cut short is left as it is, and this is a new one.
+    /// Whether this is a new import, even if one of the same input was interrupted.
     pub restart: bool,
-    /// Whether nothing is done, but what would be is told.
+    /// Whether this is a dry run.
     pub dry_run: bool,
-    /// Whether to tell of all lines, and not only of those that were refused.
+    /// Whether to report all lines, and not only the rejected ones.
     pub tells_all: bool,
-    /// How long the input is, in bytes, if that is known.
+    /// The length of the input in bytes, if that is known.
     pub size: Option<u64>,
 }
 
-/// What an input is.
+/// The format of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A handle batch file.
@@ -138,16 +137,16 @@ impl Format {
         }
     }
 
-    /// What the name of a file, or the beginning of what is in it, says.
+    /// Detects the format by the name of a file, or by the beginning of its content.
     ///
     /// ```
     /// use handfast_registry::Format;
     ///
-    /// assert_eq!(Format::guess("names.csv", b""), Format::Csv);
-    /// assert_eq!(Format::guess("-", br#"{"handleRecords": {}}"#), Format::Dump);
+    /// assert_eq!(Format::detect("names.csv", b""), Format::Csv);
+    /// assert_eq!(Format::detect("-", br#"{"handleRecords": {}}"#), Format::Dump);
     /// ```
     #[must_use]
-    pub fn guess(name: &str, beginning: &[u8]) -> Self {
+    pub fn detect(name: &str, beginning: &[u8]) -> Self {
         let end = name
             .rsplit_once('.')
             .map(|(_, end)| end.to_ascii_lowercase());
@@ -200,78 +199,77 @@ impl Format {
     }
 }
 
-/// What an import tells while it goes on.
+/// A report of a running import.
 #[derive(Debug)]
 pub enum Report<'a> {
-    /// What became of a line.
+    /// The outcome of a line.
     Line(&'a Outcome),
-    /// How far it has come.
+    /// The progress.
     Progress {
-        /// How much of the input has been read, in bytes.
+        /// The number of bytes read.
         bytes: u64,
-        /// What came of the lines so far.
+        /// The counts so far.
         counts: Counts,
     },
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// What came of the lines.
+    /// The counts of its lines.
     pub counts: Counts,
-    /// What became of the values of names that were changed, by this run.
+    /// Counts of changed values, by this run.
     pub values: ValueCounts,
-    /// The job; `None` if nothing was done.
+    /// The job; `None` for a dry run.
     pub job: Option<u64>,
-    /// Whether it went on with one that was cut short.
+    /// Whether it resumed an interrupted import.
     pub is_resumed: bool,
-    /// What the input was taken for.
+    /// The format of the input.
     pub format: Format,
 }
 
-/// How much of the input is looked at to tell it from others, and what it is.
-const BEGINNING: u64 = 1 << 20;
+/// How much of the input is read to detect its format and to identify it.
+const DETECTION_BYTES: u64 = 1 << 20;
 
 impl Registry {
-    /// Takes names from elsewhere. Lines that are refused are told of and leave nothing; all others are
-    /// done.
+    /// Imports names. Rejected lines are reported and write nothing; all others are applied.
     pub fn import<R: Read + Send>(
         &self,
         who: &Principal,
         import: &Import,
         mut input: R,
         report: &mut dyn FnMut(Report<'_>),
-    ) -> Result<Imported, Refusal> {
+    ) -> Result<Imported, RegistryError> {
         let started = self.start_import(who, import, &mut input)?;
         self.finish_import(who, started, input, report)
     }
 
-    /// Looks at the beginning of an input, and begins to take it, or takes up the same that was cut short:
-    /// [`finish_import`](Self::finish_import) does it.
+    /// Reads the beginning of an input and starts an import, or resumes an interrupted one of the
+    /// same input: [`finish_import`](Self::finish_import) runs it.
     pub fn start_import(
         &self,
         who: &Principal,
         import: &Import,
         input: &mut dyn Read,
-    ) -> Result<StartedImport, Refusal> {
-        let unreadable = |source: io::Error| Refusal::Input {
+    ) -> Result<StartedImport, RegistryError> {
+        let unreadable = |source: io::Error| RegistryError::Input {
             what: import.source.clone(),
             source,
         };
         let mut beginning = Vec::new();
         input
-            .take(BEGINNING)
+            .take(DETECTION_BYTES)
             .read_to_end(&mut beginning)
             .map_err(unreadable)?;
-        // Some editors put a mark in front.
+        // Some editors put a byte order mark in front.
         if beginning.starts_with(b"\xEF\xBB\xBF") {
             beginning.drain(..3);
         }
-        let guess = || Format::guess(&import.source, &beginning);
-        let format = import.format.unwrap_or_else(guess);
+        let detect = || Format::detect(&import.source, &beginning);
+        let format = import.format.unwrap_or_else(detect);
         if format == Format::Csv {
             table::check_header(&beginning).map_err(|problem| {
-                Refusal::policy("bad-header", format!("{}: {problem}", import.source))
+                RegistryError::policy("bad-header", format!("{}: {problem}", import.source))
             })?;
         }
         if format == Format::Dump {
@@ -284,7 +282,7 @@ impl Registry {
                 Ok(path)
             })
         };
-        let reading = Reading {
+        let options = NameOptions {
             authority: import.authority.as_ref().map(path).transpose()?,
             migrate: import.migrate,
             handles: format == Format::Dump,
@@ -294,9 +292,9 @@ impl Registry {
             source: import.source.clone(),
             fingerprint: import.fingerprint(format, &beginning),
         };
-        // What has nothing in it leaves nothing behind, no job either.
+        // An empty input changes nothing and creates no job.
         let is_blank = beginning.iter().all(u8::is_ascii_whitespace)
-            && u64::try_from(beginning.len()).is_ok_and(|length| length < BEGINNING - 3);
+            && u64::try_from(beginning.len()).is_ok_and(|length| length < DETECTION_BYTES - 3);
         let begun = if import.dry_run || is_blank {
             None
         } else {
@@ -306,29 +304,29 @@ impl Registry {
             Some(self.begin_job(who, kind, &[])?)
         };
         if let (Some(begun), Some(size)) = (&begun, import.size) {
-            begun.entered.underway.set_total(size);
+            begun.entered.running_job.set_total(size);
         }
         Ok(StartedImport {
             import: import.clone(),
             format,
-            reading,
+            options,
             beginning,
             begun,
         })
     }
 
-    /// Takes all of an input whose beginning has been looked at, or as much of it as is taken before it is to stop.
+    /// Runs an import that was started, to its end or until it is told to stop.
     pub fn finish_import<R: Read + Send>(
         &self,
         who: &Principal,
         started: StartedImport,
         input: R,
         report: &mut dyn FnMut(Report<'_>),
-    ) -> Result<Imported, Refusal> {
+    ) -> Result<Imported, RegistryError> {
         let StartedImport {
             import,
             format,
-            reading,
+            options,
             beginning,
             begun,
         } = started;
@@ -337,14 +335,14 @@ impl Registry {
             input: Cursor::new(beginning).chain(input),
             read: Arc::clone(&read),
         };
-        // One at a time: each builds the index of values at its end. Dry runs build none, and wait for each other, because
-        // of the memory that they take.
-        let turn = if import.dry_run {
-            self.rehearsing.lock()
+        // One import at a time: each builds the index of values at its end. Dry runs build none,
+        // but wait for each other because of their memory.
+        let lock = if import.dry_run {
+            self.dry_running.lock()
         } else {
             self.importing.lock()
         };
-        let _only = turn.unwrap_or_else(PoisonError::into_inner);
+        let _only = lock.unwrap_or_else(PoisonError::into_inner);
         let (job, entered, actor) = match begun {
             Some(begun) => {
                 let job = if begun.is_new {
@@ -362,53 +360,53 @@ impl Registry {
         };
         let loader = self.loader(who, actor, &import, format, job.as_ref());
         let number = loader.job;
-        let mut refusals = match number {
-            Some(number) => Some(Refusals::of(self, number)?),
+        let mut errors = match number {
+            Some(number) => Some(JobErrors::of(self, number)?),
             None => None,
         };
-        let underway = entered.as_ref().map(|entered| &entered.underway);
-        let mut telling = |told: Report<'_>| {
-            match &told {
+        let running_job = entered.as_ref().map(|entered| &entered.running_job);
+        let mut telling = |reporter: Report<'_>| {
+            match &reporter {
                 Report::Line(outcome) => {
-                    if let Some(refusals) = &mut refusals {
-                        refusals.add(outcome);
-                        if refusals.are_many() {
-                            // What cannot be kept is told, at least.
-                            drop(refusals.write(self));
+                    if let Some(errors) = &mut errors {
+                        errors.add(outcome);
+                        if errors.are_many() {
+                            // The outcome is reported, even if it cannot be stored.
+                            drop(errors.write(self));
                         }
                     }
                 }
                 Report::Progress { bytes, counts } => {
-                    if let Some(underway) = underway {
-                        underway.at(*bytes, *counts);
+                    if let Some(running_job) = running_job {
+                        running_job.at(*bytes, *counts);
                     }
                 }
             }
-            match told {
+            match reporter {
                 Report::Line(outcome) if import.dry_run => {
                     report(Report::Line(&outcome.clone().planned()));
                 }
-                told => report(told),
+                reporter => report(reporter),
             }
         };
         let outcome = if format == Format::Batch {
             let run = Batching {
                 by: &loader,
-                reading: &reading,
+                options: &options,
                 read: &read,
-                underway: underway.map(|underway| &**underway),
+                running_job: running_job.map(|running_job| &**running_job),
             };
             self.import_batch(&run, job.clone(), input, &mut telling)
         } else {
-            let mut flow = Flow::new(self, loader, &import, underway, &read, &mut telling);
-            let taken = flow_of(format, &mut flow, input, &reading);
-            taken.and_then(|()| {
+            let mut flow = Flow::new(self, loader, &import, running_job, &read, &mut telling);
+            let applied = flow_of(format, &mut flow, input, &options);
+            applied.and_then(|()| {
                 let (counts, values) = flow.finish()?;
                 Ok((job.clone(), counts, values))
             })
         };
-        if let Some(refusals) = &mut refusals {
-            refusals.write(self)?;
+        if let Some(errors) = &mut errors {
+            errors.write(self)?;
         }
         let (counts, values) = self.end_import(job, outcome)?;
         Ok(Imported {
@@ -420,7 +418,7 @@ impl Registry {
         })
     }
 
-    /// What writes the names of an import.
+    /// The loader that writes the names of an import.
     fn loader(
         &self,
         who: &Principal,
@@ -429,9 +427,9 @@ impl Registry {
         format: Format,
         job: Option<&Job>,
     ) -> Loader {
-        let taking = Taking {
+        let conflicts = ConflictPolicy {
             update: import.update,
-            // A batch knows how far it has come, and meets nothing of its own again.
+            // A batch knows its progress, and never meets its own names again.
             since: match job {
                 Some(job) if format != Format::Batch => job.first_event,
                 _ => u64::MAX,
@@ -439,19 +437,19 @@ impl Registry {
             lists_changes: import.tells_all,
         };
         Loader {
-            taking,
+            conflicts,
             tells_all: import.tells_all,
             job: job.map(|job| job.number),
             ..self.runner(who, actor)
         }
     }
 
-    /// Says what came of an import.
+    /// Ends an import and returns its result.
     fn end_import(
         &self,
         job: Option<Job>,
-        outcome: Result<(Option<Job>, Counts, ValueCounts), Refusal>,
-    ) -> Result<(Counts, ValueCounts), Refusal> {
+        outcome: Result<(Option<Job>, Counts, ValueCounts), RegistryError>,
+    ) -> Result<(Counts, ValueCounts), RegistryError> {
         match outcome {
             Ok((job, counts, values)) => {
                 if let Some(job) = job {
@@ -459,10 +457,10 @@ impl Registry {
                 }
                 Ok((counts, values))
             }
-            Err(refusal) => {
-                // An input that is broken will be broken the next time: there is nothing to go on with.
-                let is_broken = matches!(refusal, Refusal::Input { .. }) && !refusal.is_failure();
-                let is_cancelled = refusal.code() == "cancelled";
+            Err(error) => {
+                // A broken input will be broken the next time: there is nothing to resume.
+                let is_broken = matches!(error, RegistryError::Input { .. }) && !error.is_failure();
+                let is_cancelled = error.code() == "cancelled";
                 if let Some(job) = job.filter(|_| is_broken || is_cancelled) {
                     let progress = self.progress(job.number);
                     let counts = progress.map_or(job.counts, |progress| progress.counts);
@@ -472,46 +470,47 @@ impl Registry {
                         ..job
                     })?;
                 }
-                Err(refusal)
+                Err(error)
             }
         }
     }
 
-    /// What was done by others while an import waited for its turn is not its own.
-    fn now_begins(&self, mut job: Job) -> Result<Job, Refusal> {
+    /// Events of other changes, made while the import waited for its lock, are not its own.
+    fn now_begins(&self, mut job: Job) -> Result<Job, RegistryError> {
         if job.first_event > self.event_count()? {
             return Ok(job);
         }
         let who = job.who.clone();
-        self.change(&who, move |draft| {
-            job.first_event = draft.next_event();
-            draft.keep_job(&job)?;
+        self.change(&who, move |change_set| {
+            job.first_event = change_set.next_event();
+            change_set.store_job(&job)?;
             Ok(job)
         })
     }
 }
 
-/// An import that has begun, and waits to be done. Whoever drops it has cut it short.
+/// An import that has started and waits to be run. Dropping it interrupts the import.
 pub struct StartedImport {
     import: Import,
     format: Format,
-    reading: Reading,
+    options: NameOptions,
     beginning: Vec<u8>,
     begun: Option<Begun>,
 }
 
 impl StartedImport {
-    /// The job as it is kept; `None` if nothing is to be done.
+    /// The job as it is stored; `None` for a dry run.
     #[must_use]
     pub fn job(&self) -> Option<&Job> {
         self.begun.as_ref().map(|begun| &begun.job)
     }
 
-    /// Nobody waits for it: it stops at its next batch when the process is about to end.
+    /// Detaches the import: no caller waits for it, and it stops at its next batch when the process
+    /// ends.
     #[must_use]
     pub fn left_alone(self) -> Self {
         if let Some(begun) = &self.begun {
-            begun.entered.leave_alone();
+            begun.entered.detach();
         }
         self
     }
@@ -523,52 +522,56 @@ impl fmt::Debug for StartedImport {
     }
 }
 
-/// An import that is to stop ends as what was refused does.
-fn check_stop(underway: Option<&Underway>) -> Result<(), Refusal> {
-    match underway.and_then(Underway::stop) {
+/// The error that stops an import.
+fn check_stop(running_job: Option<&RunningJob>) -> Result<(), RegistryError> {
+    match running_job.and_then(RunningJob::stop) {
         None => Ok(()),
-        Some(Stop::Cancel) => Err(Refusal::policy("cancelled", "the import was cancelled")),
+        Some(Stop::Cancel) => Err(RegistryError::policy(
+            "cancelled",
+            "the import was cancelled",
+        )),
         Some(Stop::Pause) => {
-            let problem = "the server ends: the import can be gone on with";
-            Err(Refusal::policy("cut-short", problem))
+            let problem = "the server ends: the import can be resumed";
+            Err(RegistryError::policy("cut-short", problem))
         }
     }
 }
 
-/// Takes an input of names.
+/// Imports an input of names.
 fn flow_of<R: Read + Send>(
     format: Format,
     flow: &mut Flow<'_>,
     input: R,
-    reading: &Reading,
-) -> Result<(), Refusal> {
+    options: &NameOptions,
+) -> Result<(), RegistryError> {
     match format {
-        Format::Csv => match Table::new(input) {
-            Ok(table) => flow.run(table, reading, &[]),
-            Err(problem) => Err(Refusal::policy("bad-header", problem)),
+        Format::Csv => match TableInput::new(input) {
+            Ok(table) => flow.run(table, options, &[]),
+            Err(problem) => Err(RegistryError::policy("bad-header", problem)),
         },
         Format::Dump => std::thread::scope(|scope| {
-            let (mut dump, read) = Dump::new(input);
+            let (mut dump, read) = DumpInput::new(input);
             scope.spawn(read);
             dump.read_prefixes();
             let prefixes = std::mem::take(&mut dump.prefixes);
-            flow.run(dump, reading, &prefixes)
+            flow.run(dump, options, &prefixes)
         }),
-        Format::Batch | Format::Ndjson => flow.run(Lines::new(input), reading, &[]),
+        Format::Batch | Format::Ndjson => flow.run(LineInput::new(input), options, &[]),
     }
 }
 
 impl Import {
-    /// Whether names that are changed keep the values that a line does not name. A dump holds whole records, and the
-    /// operations of a batch say themselves what they do.
+    /// Whether changed names keep the values that a line does not name. A dump has whole records,
+    /// and the operations of a batch say themselves what they do.
     fn merges(&self, format: Format) -> bool {
         let has_lines = matches!(format, Format::Csv | Format::Ndjson);
         has_lines && self.update && !self.replace
     }
 
-    /// Tells the same import of the same input from all others.
+    /// A digest that identifies an import and its input.
     fn fingerprint(&self, format: Format, beginning: &[u8]) -> [u8; 32] {
-        // Updates of earlier versions replaced all values: only such an import goes on with one of them.
+        // Updates of earlier versions replaced all values: only an import that does so resumes one
+        // of them.
         let update = if self.merges(format) {
             "merge".to_string()
         } else {
@@ -588,7 +591,7 @@ impl Import {
     }
 }
 
-/// An input that counts what is read.
+/// An input that counts the bytes read.
 struct Counted<R> {
     input: R,
     read: Arc<AtomicU64>,

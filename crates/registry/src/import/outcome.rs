@@ -1,45 +1,46 @@
-//! What became of each line.
+//! Outcomes: the result of each line.
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Refusal;
+use crate::error::RegistryError;
+use crate::import::apply::Applied;
 use crate::import::changes::Changes;
-use crate::import::take::Taken;
 
-/// What became of a line.
+/// The result of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The line, from 1; in a JSON dump, the number of the record, in a list, that of the name; 0 where there are none.
+    /// The line, from 1; in a JSON dump the number of the record; in a list the number of the name;
+    /// 0 where there is none.
     pub line: u64,
-    /// The name, or the authority, if the line could be read that far.
+    /// The name or the authority, if the line could be parsed that far.
     pub id: Option<String>,
     /// What was done.
     pub done: Done,
-    /// What became of the values of a name that was changed by an import. It is not stored.
+    /// The changes of a name by an import. They are not stored.
     #[serde(skip)]
     pub changes: Changes,
 }
 
-/// What was done with a line.
+/// What was done for a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Done {
-    /// A name, or an authority, was changed by an event; by none if it only would be.
+    /// A name or an authority was changed by an event; `None` in a dry run.
     Changed(Option<u64>),
-    /// A name, or an authority, was created by an event; by none if it only would be.
+    /// A name or an authority was created by an event; `None` in a dry run.
     Created(Option<u64>),
-    /// Nothing: what the line says is unheard of, or not to be.
+    /// The line was rejected.
     Refused {
         /// A stable code.
         code: String,
         /// Why, and what would help.
         reason: String,
     },
-    /// Nothing: all that the line says is so already.
+    /// Nothing: the stored state is already as the line says.
     Unchanged,
 }
 
 impl Done {
-    /// In a word.
+    /// One word for it.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -61,7 +62,7 @@ impl Done {
 }
 
 impl Outcome {
-    /// What would be done is done by no event.
+    /// In a dry run there is no event.
     pub(crate) fn planned(self) -> Self {
         let done = match self.done {
             Done::Changed(_) => Done::Changed(None),
@@ -71,7 +72,7 @@ impl Outcome {
         Self { done, ..self }
     }
 
-    pub(crate) fn of(line: u64, id: String, done: Result<Done, Refusal>) -> Self {
+    pub(crate) fn of(line: u64, id: String, done: Result<Done, RegistryError>) -> Self {
         match done {
             Ok(done) => Self {
                 line,
@@ -79,15 +80,19 @@ impl Outcome {
                 done,
                 changes: Changes::default(),
             },
-            Err(refusal) => Self::refused(line, Some(&id), &refusal),
+            Err(error) => Self::refused(line, Some(&id), &error),
         }
     }
 
-    /// The same, for a name whose values may have changed.
-    pub(crate) fn of_taken(line: u64, id: String, taken: Result<Taken, Refusal>) -> Self {
-        let (done, changes) = match taken {
-            Ok(taken) => (Ok(taken.done), taken.changes),
-            Err(refusal) => (Err(refusal), Changes::default()),
+    /// The outcome of a name whose values may have changed.
+    pub(crate) fn of_applied(
+        line: u64,
+        id: String,
+        applied: Result<Applied, RegistryError>,
+    ) -> Self {
+        let (done, changes) = match applied {
+            Ok(applied) => (Ok(applied.done), applied.changes),
+            Err(error) => (Err(error), Changes::default()),
         };
         Self {
             changes,
@@ -95,10 +100,10 @@ impl Outcome {
         }
     }
 
-    pub(crate) fn refused(line: u64, id: Option<&str>, refusal: &Refusal) -> Self {
-        let hint = refusal.hint().map(|hint| format!("; {hint}"));
-        let reason = format!("{refusal}{}", hint.unwrap_or_default());
-        Self::bad(line, id, refusal.code(), reason)
+    pub(crate) fn refused(line: u64, id: Option<&str>, error: &RegistryError) -> Self {
+        let hint = error.hint().map(|hint| format!("; {hint}"));
+        let reason = format!("{error}{}", hint.unwrap_or_default());
+        Self::bad(line, id, error.code(), reason)
     }
 
     pub(crate) fn bad(line: u64, id: Option<&str>, code: &str, reason: String) -> Self {
@@ -114,30 +119,30 @@ impl Outcome {
     }
 }
 
-/// How many bytes of the name in a line that is refused are reported: a line may be megabytes long, and thousands of
-/// outcomes are kept.
+/// The maximum number of bytes of the name in a rejected line that are reported: a line may be
+/// megabytes long, and thousands of outcomes are stored.
 const MAX_REFUSED_ID: usize = 2_048;
-/// How many bytes the reason has.
+/// The maximum number of bytes of the reason.
 const MAX_REASON: usize = 4_096;
 
-pub(crate) fn shortened(mut text: String, longest: usize) -> String {
-    if text.len() > longest {
-        text.truncate(text.floor_char_boundary(longest));
+pub(crate) fn shortened(mut text: String, max_bytes: usize) -> String {
+    if text.len() > max_bytes {
+        text.truncate(text.floor_char_boundary(max_bytes));
         text.push('…');
     }
     text
 }
 
-/// How many lines came to what.
+/// Counts of lines by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Names and authorities that were created.
     pub created: u64,
     /// Names and authorities that were changed.
     pub changed: u64,
-    /// Lines that say what is so already.
+    /// Lines that change nothing.
     pub unchanged: u64,
-    /// Lines that were refused.
+    /// Rejected lines.
     pub refused: u64,
 }
 

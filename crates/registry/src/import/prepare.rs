@@ -1,4 +1,4 @@
-//! From blocks of lines to chunks of names that are ready, side by side.
+//! Preparing names in parallel: from blocks of lines to chunks of prepared names.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -9,71 +9,71 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use sha2::{Digest, Sha256};
 
 use crate::authority::policy::Authority;
-use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::change::change_set::ChangeSet;
+use crate::error::RegistryError;
 use crate::import::Import;
-use crate::import::given::{GivenAuthority, GivenName, GivenStatus};
-use crate::import::load::{Chunk, Loader, judged};
+use crate::import::load::{Chunk, Loader, split_failure};
 use crate::import::outcome::{Done, Outcome};
-use crate::import::ready::{Preparing, Reading, Ready};
+use crate::import::parsed::{ParsedAuthority, ParsedName, ParsedStatus};
+use crate::import::prepared_name::{NameOptions, PreparedName, Preparing};
 use crate::import::source::{Block, Source};
-use crate::lookup::value_index::HeldValues;
+use crate::lookup::value_index::IndexEntries;
 use crate::registry::Registry;
 
-/// How many blocks are prepared side by side, and then kept together.
-const BLOCKS: usize = 8;
+/// The number of blocks that are prepared in parallel and then written as one group.
+const BLOCKS_PER_GROUP: usize = 8;
 
-/// How many authorities one import takes: which of them it has met is kept in memory.
+/// The maximum number of authorities of one import: those seen so far are in memory.
 const MAX_AUTHORITIES: usize = 500_000;
 
-/// Prepares what a source gives.
+/// Prepares the blocks of a source.
 pub(crate) struct Preparer<'r> {
     registry: &'r Registry,
     loader: &'r Loader,
-    reading: &'r Reading,
+    options: &'r NameOptions,
     import: &'r Import,
-    /// Authorities that would be there after a dry run.
+    /// Authorities that would exist after a dry run.
     planned: Arc<HashMap<String, Authority>>,
-    /// In which lines authorities were, by a digest of their paths.
+    /// The lines of authorities, by a digest of their paths.
     lines: HashMap<[u8; 16], u64>,
 }
 
-/// What some blocks have come to.
+/// The result of a group of blocks.
 #[derive(Default)]
 pub(crate) struct Group {
     /// Names, by key and line.
     pub(crate) chunk: Chunk,
-    /// Lines that have come to something already.
+    /// Lines that already have an outcome.
     pub(crate) outcomes: Vec<Outcome>,
-    /// Authorities that are to be retired when their names are there.
+    /// Authorities to retire after their names are imported.
     pub(crate) retired: Vec<String>,
     pub(crate) planned: Arc<HashMap<String, Authority>>,
-    /// What the names hold.
-    pub(crate) held: Vec<HeldValues>,
+    /// Index entries for the values of the names.
+    pub(crate) index: Vec<IndexEntries>,
     /// Why the input ends here.
     pub(crate) failed: Option<io::Error>,
 }
 
-/// What became of a block.
+/// The result of a block.
 #[derive(Default)]
 struct Prepared {
-    names: Vec<Ready>,
+    names: Vec<PreparedName>,
     refused: Vec<Outcome>,
     assumed: HashSet<(String, u64)>,
-    held: HeldValues,
+    index: IndexEntries,
 }
 
 impl<'r> Preparer<'r> {
     pub(crate) fn new(
         registry: &'r Registry,
         loader: &'r Loader,
-        reading: &'r Reading,
+        options: &'r NameOptions,
         import: &'r Import,
     ) -> Self {
         Self {
             registry,
             loader,
-            reading,
+            options,
             import,
             planned: Arc::default(),
             lines: HashMap::new(),
@@ -81,14 +81,17 @@ impl<'r> Preparer<'r> {
     }
 
     /// Prepares the next blocks; `None` at the end.
-    pub(crate) fn next(&mut self, source: &mut impl Source) -> Result<Option<Group>, Refusal> {
+    pub(crate) fn next(
+        &mut self,
+        source: &mut impl Source,
+    ) -> Result<Option<Group>, RegistryError> {
         let mut group = Group::default();
-        let mut blocks = Vec::with_capacity(BLOCKS);
-        while blocks.len() < BLOCKS && group.failed.is_none() {
+        let mut blocks = Vec::with_capacity(BLOCKS_PER_GROUP);
+        while blocks.len() < BLOCKS_PER_GROUP && group.failed.is_none() {
             match source.next() {
                 Ok(Some(block)) => blocks.push(block),
                 Ok(None) => break,
-                // What was read before is kept: good lines are not lost with the bad end of a file.
+                // The names read before are imported: a bad end of a file does not lose good lines.
                 Err(error) => group.failed = Some(error),
             }
         }
@@ -101,23 +104,23 @@ impl<'r> Preparer<'r> {
         Ok(Some(group))
     }
 
-    /// Authorities for the prefixes that a handle server is responsible for.
-    pub(crate) fn prefixes(&mut self, prefixes: &[String]) -> Result<Group, Refusal> {
+    /// Creates authorities for the prefixes that a handle server is responsible for.
+    pub(crate) fn prefixes(&mut self, prefixes: &[String]) -> Result<Group, RegistryError> {
         let mut group = Group::default();
-        let given = prefixes.iter().map(|prefix| GivenAuthority::named(prefix));
-        // All that a dump says of a prefix is that it is there: one that is there is right.
-        let is_new = |given: &GivenAuthority| {
-            let found = self.registry.authority(&self.loader.who, &given.authority);
+        let parsed = prefixes.iter().map(|prefix| ParsedAuthority::named(prefix));
+        // A dump only says that a prefix exists: an existing authority is right.
+        let is_new = |parsed: &ParsedAuthority| {
+            let found = self.registry.authority(&self.loader.who, &parsed.authority);
             found.is_err()
         };
-        let new = given.filter(is_new).map(|given| (0, given)).collect();
-        self.take_authorities(new, &mut group)?;
+        let new = parsed.filter(is_new).map(|parsed| (0, parsed)).collect();
+        self.apply_authorities(new, &mut group)?;
         group.planned = Arc::clone(&self.planned);
         Ok(group)
     }
 
     /// Authorities come before the names under them.
-    fn authorities(&mut self, blocks: &[Block], group: &mut Group) -> Result<(), Refusal> {
+    fn authorities(&mut self, blocks: &[Block], group: &mut Group) -> Result<(), RegistryError> {
         let mut found = Vec::new();
         for block in blocks {
             let Block::Lines { first, text } = block else {
@@ -127,72 +130,77 @@ impl<'r> Preparer<'r> {
                 if !is_authority(line) {
                     continue;
                 }
-                match serde_json::from_slice::<GivenAuthority>(line) {
-                    Ok(given) => found.push((number, given)),
+                match serde_json::from_slice::<ParsedAuthority>(line) {
+                    Ok(parsed) => found.push((number, parsed)),
                     Err(error) => group.outcomes.push(bad_json(number, &error)),
                 }
             }
         }
-        self.take_authorities(found, group)
+        self.apply_authorities(found, group)
     }
 
-    fn take_authorities(
+    fn apply_authorities(
         &mut self,
-        found: Vec<(u64, GivenAuthority)>,
+        found: Vec<(u64, ParsedAuthority)>,
         group: &mut Group,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let mut new = Vec::new();
-        for (line, given) in found {
-            let id = Some(given.authority.as_str());
-            let digest = digest(&given.authority);
+        for (line, parsed) in found {
+            let id = Some(parsed.authority.as_str());
+            let digest = digest(&parsed.authority);
             if let Some(first) = self.lines.get(&digest) {
                 let reason = format!("the same authority stands in line {first} already");
                 let outcome = Outcome::bad(line, id, "duplicate", reason);
                 group.outcomes.push(outcome);
             } else if self.lines.len() >= MAX_AUTHORITIES {
                 let reason = format!(
-                    "an import takes at most {MAX_AUTHORITIES} authorities: give the others in another file"
+                    "an import takes at most {MAX_AUTHORITIES} authorities: give the others in \
+                     another file"
                 );
                 let outcome = Outcome::bad(line, id, "too-many", reason);
                 group.outcomes.push(outcome);
             } else {
                 self.lines.insert(digest, line);
-                new.push((line, given));
+                new.push((line, parsed));
             }
         }
         let found = new;
         if found.is_empty() {
             return Ok(());
         }
-        let is_retired = |(_, given): &(u64, GivenAuthority)| given.status == GivenStatus::Retired;
+        let is_retired =
+            |(_, parsed): &(u64, ParsedAuthority)| parsed.status == ParsedStatus::Retired;
         let retired: Vec<_> = found.iter().map(is_retired).collect();
         let outcomes = if self.import.dry_run {
             self.plan_authorities(&found)?
         } else {
             let loader = self.loader.at(self.registry.now());
             let registry = self.registry;
-            let looked = found.into_iter().map(|(line, given)| {
-                let look = |draft: &mut Draft<'_>| Ok(draft.look_for_erased_by(&given));
-                let nothing_erased = registry.consider(&loader.who, look)?;
-                Ok((line, given, nothing_erased))
+            let looked = found.into_iter().map(|(line, parsed)| {
+                let look =
+                    |change_set: &mut ChangeSet<'_>| Ok(change_set.look_for_erased_by(&parsed));
+                let nothing_erased = registry.dry_run(&loader.who, look)?;
+                Ok((line, parsed, nothing_erased))
             });
-            let looked = looked.collect::<Result<Vec<_>, Refusal>>()?;
+            let looked = looked.collect::<Result<Vec<_>, RegistryError>>()?;
             registry.load(move |loading| {
                 let mut outcomes = Vec::new();
                 let before = crate::log::tree::read(&loading.snapshot())?.size();
-                for (line, given, nothing_erased) in looked {
-                    let done = loader.decide(loading, |draft| {
+                for (line, parsed, nothing_erased) in looked {
+                    let done = loader.decide(loading, |change_set| {
                         let nothing_erased = nothing_erased.as_ref();
-                        let taking = loader.taking;
-                        Ok(draft.take_authority(&given, taking, nothing_erased)?.0)
+                        let conflicts = loader.conflicts;
+                        Ok(change_set
+                            .apply_authority(&parsed, conflicts, nothing_erased)?
+                            .0)
                     })?;
-                    outcomes.push(Outcome::of(line, given.authority, done));
+                    outcomes.push(Outcome::of(line, parsed.authority, done));
                 }
                 loader.note_events(loading, before)?;
                 Ok(outcomes)
             })?
         };
-        // Retired when their names are there, and only if it is this import that they are from.
+        // They are retired after their names are imported, and only if this import created them.
         for (outcome, is_retired) in outcomes.iter().zip(retired) {
             if is_retired && matches!(outcome.done, Done::Created(_) | Done::Changed(_)) {
                 group.retired.extend(outcome.id.clone());
@@ -204,37 +212,38 @@ impl<'r> Preparer<'r> {
 
     fn plan_authorities(
         &mut self,
-        found: &[(u64, GivenAuthority)],
-    ) -> Result<Vec<Outcome>, Refusal> {
+        found: &[(u64, ParsedAuthority)],
+    ) -> Result<Vec<Outcome>, RegistryError> {
         let mut outcomes = Vec::new();
-        for (line, given) in found {
-            let taken = self.registry.store.read(|now| {
+        for (line, parsed) in found {
+            let applied = self.registry.store.read(|now| {
                 let view = self.loader.view(now).with_planned(&self.planned);
-                let draft = Draft::begin(view, self.loader.call());
-                Ok(draft
-                    .and_then(|mut draft| draft.take_authority(given, self.loader.taking, None)))
+                let change_set = ChangeSet::begin(view, self.loader.call());
+                Ok(change_set.and_then(|mut change_set| {
+                    change_set.apply_authority(parsed, self.loader.conflicts, None)
+                }))
             })?;
-            let done = judged(taken)?.map(|(done, authority)| {
+            let done = split_failure(applied)?.map(|(done, authority)| {
                 let key = authority.path.key().to_string();
                 Arc::make_mut(&mut self.planned).insert(key, authority);
                 done
             });
-            outcomes.push(Outcome::of(*line, given.authority.clone(), done));
+            outcomes.push(Outcome::of(*line, parsed.authority.clone(), done));
         }
         Ok(outcomes)
     }
 
-    fn names(&mut self, blocks: Vec<Block>, group: &mut Group) -> Result<(), Refusal> {
-        let (registry, loader, reading) = (self.registry, self.loader, self.reading);
+    fn names(&mut self, blocks: Vec<Block>, group: &mut Group) -> Result<(), RegistryError> {
+        let (registry, loader, options) = (self.registry, self.loader, self.options);
         let planned = &*self.planned;
-        // Before any snapshot is taken: what changes in between is noticed when the names are kept.
+        // Before any snapshot is taken: the writer notices changes in between.
         group.chunk.namespaces = registry.rules.newest().number;
         let prepared = blocks
             .into_par_iter()
             .map(|block| {
                 registry.store.read(|now| {
                     let view = loader.view(now).with_planned(planned);
-                    let preparing = Preparing::new(&view, reading, &loader.stamp);
+                    let preparing = Preparing::new(&view, options, &loader.context);
                     Ok(prepare(preparing, block))
                 })
             })
@@ -249,9 +258,9 @@ impl<'r> Preparer<'r> {
             chunk.names.extend(block.names);
             chunk.assumed.extend(block.assumed);
             group.outcomes.extend(block.refused);
-            group.held.push(block.held);
+            group.index.push(block.index);
         }
-        // Stable, because what is sorted already is then left as it is.
+        // A stable sort leaves sorted input as it is.
         chunk
             .names
             .sort_by(|a, b| (&a.key, a.line).cmp(&(&b.key, b.line)));
@@ -259,13 +268,13 @@ impl<'r> Preparer<'r> {
     }
 }
 
-fn prepare(mut preparing: Preparing<'_>, block: Block) -> Result<Prepared, Refusal> {
+fn prepare(mut preparing: Preparing<'_>, block: Block) -> Result<Prepared, RegistryError> {
     let mut prepared = Prepared::default();
     match block {
         Block::Lines { first, text } => {
-            // Room for all of it, so that nothing is moved while it grows.
+            // Reserve all the memory at once, so that nothing is moved.
             prepared.names.reserve(text.len() / 100);
-            prepared.held = HeldValues::with_room(text.len());
+            prepared.index = IndexEntries::with_capacity(text.len());
             for (line, text) in numbered(first, &text) {
                 if is_authority(text) {
                     continue;
@@ -274,16 +283,16 @@ fn prepare(mut preparing: Preparing<'_>, block: Block) -> Result<Prepared, Refus
                     prepared.refused.push(no_object(line, text));
                     continue;
                 }
-                match serde_json::from_slice::<GivenName<'_>>(text) {
-                    Ok(given) => prepared.take(&mut preparing, line, &given)?,
+                match serde_json::from_slice::<ParsedName<'_>>(text) {
+                    Ok(parsed) => prepared.prepare_name(&mut preparing, line, &parsed)?,
                     Err(error) => prepared.refused.push(bad_json(line, &error)),
                 }
             }
         }
         Block::Names(items) => {
             for item in items {
-                match item.given {
-                    Ok(given) => prepared.take(&mut preparing, item.line, &given)?,
+                match item.parsed {
+                    Ok(parsed) => prepared.prepare_name(&mut preparing, item.line, &parsed)?,
                     Err(outcome) => prepared.refused.push(outcome),
                 }
             }
@@ -297,16 +306,16 @@ fn prepare(mut preparing: Preparing<'_>, block: Block) -> Result<Prepared, Refus
 }
 
 impl Prepared {
-    fn take(
+    fn prepare_name(
         &mut self,
         preparing: &mut Preparing<'_>,
         line: u64,
-        given: &GivenName<'_>,
-    ) -> Result<(), Refusal> {
-        match judged(preparing.ready(line, given, &mut self.held))? {
+        parsed: &ParsedName<'_>,
+    ) -> Result<(), RegistryError> {
+        match split_failure(preparing.prepared_name(line, parsed, &mut self.index))? {
             Ok(name) => self.names.push(name),
-            Err(refusal) => {
-                let outcome = Outcome::refused(line, Some(&given.id.0), &refusal);
+            Err(error) => {
+                let outcome = Outcome::refused(line, Some(&parsed.id.0), &error);
                 self.refused.push(outcome);
             }
         }
@@ -314,7 +323,7 @@ impl Prepared {
     }
 }
 
-/// Tells texts apart.
+/// A digest of a text.
 fn digest(text: &str) -> [u8; 16] {
     let digest = Sha256::digest(text);
     digest.first_chunk().copied().unwrap_or_default()
@@ -332,7 +341,7 @@ fn numbered(first: u64, text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     (first..).zip(lines).filter(|(_, line)| !line.is_empty())
 }
 
-/// Lines of authorities begin by saying so.
+/// Whether a line is an authority: such lines begin with the member `authority`.
 fn is_authority(line: &[u8]) -> bool {
     let rest = line
         .strip_prefix(b"{")
@@ -353,7 +362,7 @@ fn no_object(line: u64, text: &[u8]) -> Outcome {
 
 fn bad_json(line: u64, error: &serde_json::Error) -> Outcome {
     let (problem, column) = (error.to_string(), error.column());
-    // Each line is a text of its own, in which all errors are in line 1.
+    // Each line is parsed by itself, so the parser reports line 1 in all errors.
     let problem = problem
         .split(" at line 1 column")
         .next()

@@ -1,4 +1,4 @@
-//! Where lines come from: blocks of them, each enough work for a while.
+//! Sources of lines: they return blocks of lines, each some work for one thread.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -6,48 +6,49 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::{memchr_iter, memrchr};
 
-use crate::import::given::GivenName;
 use crate::import::outcome::Outcome;
+use crate::import::parsed::ParsedName;
 
-/// How much text a block has.
-pub(crate) const BLOCK: usize = 1 << 20;
-/// The longest line. The values of a name have at most 260,000 bytes, each of which JSON may need six for.
-const LONGEST: usize = 4 << 20;
+/// The size of the text of a block.
+pub(crate) const BLOCK_BYTES: usize = 1 << 20;
+/// The maximum length of a line. The values of a name have at most 260,000 bytes, and JSON may need
+/// six bytes for each.
+const MAX_LINE_BYTES: usize = 4 << 20;
 
-/// Lines that are prepared together.
+/// Lines that are prepared as one block.
 pub(crate) enum Block {
-    /// Lines of NDJSON, not looked at yet.
+    /// Lines of NDJSON, not parsed yet.
     Lines {
         /// The number of the first.
         first: u64,
         /// Whole lines.
         text: Vec<u8>,
     },
-    /// Names that the reader of their format has read.
+    /// Names that the reader of their format has parsed.
     Names(Vec<Item>),
 }
 
 /// A name, or why there is none.
 pub(crate) struct Item {
     pub(crate) line: u64,
-    pub(crate) given: Result<GivenName<'static>, Outcome>,
+    pub(crate) parsed: Result<ParsedName<'static>, Outcome>,
 }
 
-/// Gives one block after the other.
+/// Returns one block after the other.
 pub(crate) trait Source {
     fn next(&mut self) -> io::Result<Option<Block>>;
 }
 
 /// NDJSON: blocks of whole lines, however long the input is.
-pub(crate) struct Lines<R> {
+pub(crate) struct LineInput<R> {
     input: R,
     line: u64,
-    /// What has been read and not given.
+    /// Bytes that were read and not returned yet.
     rest: Vec<u8>,
     is_at_end: bool,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> LineInput<R> {
     pub(crate) fn new(input: R) -> Self {
         Self {
             input,
@@ -58,15 +59,15 @@ impl<R: Read> Lines<R> {
     }
 
     fn fill(&mut self) -> io::Result<()> {
-        // Room for all of it, so that nothing is copied while it is read.
-        self.rest.reserve(BLOCK + 64);
-        let mut more = (&mut self.input).take(u64::try_from(BLOCK).unwrap_or(u64::MAX));
+        // Reserve all the memory at once, so that nothing is copied.
+        self.rest.reserve(BLOCK_BYTES + 64);
+        let mut more = (&mut self.input).take(u64::try_from(BLOCK_BYTES).unwrap_or(u64::MAX));
         let read = more.read_to_end(&mut self.rest)?;
         self.is_at_end = read == 0;
         Ok(())
     }
 
-    /// Leaves out the rest of a line that is too long.
+    /// Skips the rest of a line that is too long.
     fn skip_line(&mut self) -> io::Result<Item> {
         let line = self.line;
         loop {
@@ -87,25 +88,25 @@ impl<R: Read> Lines<R> {
             }
         }
         self.line += 1;
-        let reason = format!("the line is longer than {LONGEST} bytes");
+        let reason = format!("the line is longer than {MAX_LINE_BYTES} bytes");
         Ok(Item {
             line,
-            given: Err(Outcome::bad(line, None, "too-long", reason)),
+            parsed: Err(Outcome::bad(line, None, "too-long", reason)),
         })
     }
 }
 
-impl<R: Read> Source for Lines<R> {
+impl<R: Read> Source for LineInput<R> {
     fn next(&mut self) -> io::Result<Option<Block>> {
         loop {
-            if !self.is_at_end && self.rest.len() < BLOCK {
+            if !self.is_at_end && self.rest.len() < BLOCK_BYTES {
                 self.fill()?;
             }
             let end = match memrchr(b'\n', &self.rest) {
                 Some(end) => end + 1,
                 // The last line need not end in LF.
                 None if self.is_at_end => self.rest.len(),
-                None if self.rest.len() > LONGEST => {
+                None if self.rest.len() > MAX_LINE_BYTES => {
                     return Ok(Some(Block::Names(vec![self.skip_line()?])));
                 }
                 None => {
@@ -126,32 +127,33 @@ impl<R: Read> Source for Lines<R> {
     }
 }
 
-/// How many names a block of a format that is read one by one has.
-pub(crate) const NAMES: usize = 5_000;
+/// The maximum number of names in a block, for formats that are parsed name by name.
+pub(crate) const MAX_NAMES_PER_BLOCK: usize = 5_000;
 
-/// An input that ends in an error where one item of it is longer than any may be: what reads the item holds all of it in
-/// memory, and the input may come from anybody.
+/// An input that fails where one item is longer than the limit. The parser buffers an item as a
+/// whole, and the input may come from an untrusted client.
 pub(crate) struct BoundedItems<R> {
     input: R,
     left: ItemBudget,
 }
 
-/// How many bytes may still be read for the item that is being read.
+/// How many more bytes may be read for the current item.
 #[derive(Clone)]
 pub(crate) struct ItemBudget(Arc<AtomicU64>);
 
-/// How many bytes one item has, at most, with what is read ahead.
+/// The maximum number of bytes of one item, including bytes that are read ahead.
 const MAX_ITEM: u64 = 8 << 20;
 
 impl ItemBudget {
-    /// A new item begins.
+    /// Starts a new item.
     pub(crate) fn renew(&self) {
         self.0.store(MAX_ITEM, Ordering::Relaxed);
     }
 }
 
 impl<R: Read> BoundedItems<R> {
-    /// The input, and by what it is told that a new item begins. The first may have more bytes than the others.
+    /// An input, and the budget that marks the start of a new item. The first item may have more
+    /// bytes than the others.
     pub(crate) fn new(input: R, first: u64) -> (Self, ItemBudget) {
         let left = ItemBudget(Arc::new(AtomicU64::new(first.max(MAX_ITEM))));
         let budget = left.clone();
@@ -166,12 +168,12 @@ impl<R: Read> Read for BoundedItems<R> {
             let problem = format!("one entry of the input is longer than {MAX_ITEM} bytes");
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
-        let longest = usize::try_from(left)
+        let max_read = usize::try_from(left)
             .unwrap_or(usize::MAX)
             .min(buffer.len());
         let count = self
             .input
-            .read(buffer.get_mut(..longest).unwrap_or_default())?;
+            .read(buffer.get_mut(..max_read).unwrap_or_default())?;
         let read = u64::try_from(count).unwrap_or(0);
         self.left
             .0
@@ -185,7 +187,7 @@ mod tests {
     use super::*;
 
     fn lines(input: &[u8]) -> Vec<(u64, usize)> {
-        let mut lines = Lines::new(input);
+        let mut lines = LineInput::new(input);
         let mut found = Vec::new();
         while let Some(block) = lines.next().unwrap() {
             match block {
@@ -221,7 +223,7 @@ mod tests {
     #[test]
     fn a_line_that_is_too_long_is_named_and_the_rest_goes_on() {
         let mut input = b"first\n".to_vec();
-        input.extend(vec![b'x'; LONGEST + 2 * BLOCK]);
+        input.extend(vec![b'x'; MAX_LINE_BYTES + 2 * BLOCK_BYTES]);
         input.extend(b"\nlast");
         assert_eq!(lines(&input), [(1, 5), (2, usize::MAX), (3, 4)]);
     }

@@ -4,23 +4,25 @@ use std::borrow::Cow;
 use std::io::{self, Read};
 
 use csv::{Reader, StringRecord};
-use handfast_wire::json::GivenValue;
+use handfast_wire::json::ParsedValue;
 
 use crate::export::spreadsheet::unescape;
 use crate::import::counted_lines::CountedLines;
-use crate::import::given::{GivenName, GivenTombstone, Text};
 use crate::import::outcome::Outcome;
-use crate::import::source::{BLOCK, Block, BoundedItems, Item, ItemBudget, NAMES, Source};
+use crate::import::parsed::{ParsedName, ParsedTombstone, Text};
+use crate::import::source::{
+    BLOCK_BYTES, Block, BoundedItems, Item, ItemBudget, MAX_NAMES_PER_BLOCK, Source,
+};
 use crate::name::record::State;
 
-/// What stands in a column.
+/// The content of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Id,
     Reason,
     State,
     Successor,
-    /// Which of the URL values, from 0.
+    /// The position among the URL values, from 0.
     Url(u32),
     Value {
         value_type: String,
@@ -54,34 +56,35 @@ impl Column {
         });
         value.ok_or_else(|| {
             format!(
-                "column `{title}` is none of id, url, url2 …, state, reason, successor, TYPE:INDEX (such as EMAIL:5)"
+                "column `{title}` is none of id, url, url2 …, state, reason, successor, TYPE:INDEX \
+                 (such as EMAIL:5)"
             )
         })
     }
 }
 
-/// Whether a file begins with a header.
+/// Checks that a file begins with a header.
 pub(crate) fn check_header(beginning: &[u8]) -> Result<(), String> {
-    Table::new(beginning).map(|_| ())
+    TableInput::new(beginning).map(|_| ())
 }
 
 /// Names from a table.
-pub(crate) struct Table<R> {
+pub(crate) struct TableInput<R> {
     reader: Reader<CountedLines<BoundedItems<R>>>,
     budget: ItemBudget,
-    /// Why the input ends behind the rows that were given.
+    /// Why the input ends after the rows that were returned.
     failed: Option<io::Error>,
     columns: Vec<Column>,
 }
 
-impl<R: Read> Table<R> {
+impl<R: Read> TableInput<R> {
     /// Reads the header.
     pub(crate) fn new(input: R) -> Result<Self, String> {
         let (input, budget) = BoundedItems::new(input, 0);
         let input = CountedLines::new(input);
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?;
-        // Spreadsheets put a mark in front of the first title.
+        // Spreadsheets put a byte order mark in front of the first title.
         let titles = header
             .iter()
             .map(|title| title.trim_start_matches('\u{FEFF}'));
@@ -96,7 +99,8 @@ impl<R: Read> Table<R> {
             let column = Column::parse(title)?;
             if columns.contains(&column) {
                 return Err(format!(
-                    "column `{title}` stands twice: give each column once (further URLs are url2, url3 …)"
+                    "column `{title}` stands twice: give each column once (further URLs are url2, \
+                     url3 …)"
                 ));
             }
             columns.push(column);
@@ -122,16 +126,16 @@ impl<R: Read> Table<R> {
         row.get(at?).map(unescape)
     }
 
-    fn read(&self, row: &StringRecord) -> Result<GivenName<'static>, String> {
+    fn read(&self, row: &StringRecord) -> Result<ParsedName<'static>, String> {
         if row.len() > self.columns.len() {
             let (found, known) = (row.len(), self.columns.len());
             return Err(format!(
                 "{found} fields, but the header names {known} columns"
             ));
         }
-        let mut given = GivenName::new("");
+        let mut parsed = ParsedName::new("");
         let mut urls = Vec::new();
-        let mut tombstone = GivenTombstone {
+        let mut tombstone = ParsedTombstone {
             reason: Text(Cow::Borrowed("")),
             date: None,
             successor: None,
@@ -139,18 +143,18 @@ impl<R: Read> Table<R> {
         let owned = |text: &str| Text(Cow::Owned(text.to_string()));
         for (column, field) in self.columns.iter().zip(row.iter().map(unescape)) {
             match column {
-                Column::Id => given.id = owned(field),
-                // An empty field says nothing.
+                Column::Id => parsed.id = owned(field),
+                // An empty field sets nothing.
                 _ if field.is_empty() => {}
-                Column::Url(place) => urls.push((*place, owned(field))),
+                Column::Url(position) => urls.push((*position, owned(field))),
                 Column::State => {
                     let state = State::parse(field);
                     let state = state.ok_or("`state` is active, reserved or withdrawn")?;
-                    given.state = Some(state);
+                    parsed.state = Some(state);
                 }
                 Column::Reason => tombstone.reason = owned(field),
                 Column::Successor => tombstone.successor = Some(owned(field)),
-                Column::Value { value_type, index } => given.values.push(GivenValue {
+                Column::Value { value_type, index } => parsed.values.push(ParsedValue {
                     index: *index,
                     value_type: Cow::Owned(value_type.clone()),
                     data: Cow::Owned(field.as_bytes().to_vec()),
@@ -161,16 +165,16 @@ impl<R: Read> Table<R> {
                 }),
             }
         }
-        urls.sort_by_key(|(place, _)| *place);
-        (given.url_places, given.urls) = urls.into_iter().unzip();
-        if given.state == Some(State::Withdrawn) {
-            given.withdrawn = Some(tombstone);
+        urls.sort_by_key(|(position, _)| *position);
+        (parsed.url_positions, parsed.urls) = urls.into_iter().unzip();
+        if parsed.state == Some(State::Withdrawn) {
+            parsed.withdrawn = Some(tombstone);
         }
-        Ok(given)
+        Ok(parsed)
     }
 }
 
-impl<R: Read> Source for Table<R> {
+impl<R: Read> Source for TableInput<R> {
     fn next(&mut self) -> io::Result<Option<Block>> {
         let mut items = Vec::new();
         let mut row = StringRecord::new();
@@ -178,19 +182,19 @@ impl<R: Read> Source for Table<R> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
-        while items.len() < NAMES && size < BLOCK {
+        while items.len() < MAX_NAMES_PER_BLOCK && size < BLOCK_BYTES {
             self.budget.renew();
             let start = self.reader.position().byte();
             let read = self.reader.read_record(&mut row);
             size += row.as_slice().len();
             let line = self.reader.get_mut().line_at(start);
-            let given = match read {
+            let parsed = match read {
                 Ok(false) => break,
                 Ok(true) => self
                     .read(&row)
                     .map_err(|reason| Outcome::bad(line, self.id(&row), "bad-row", reason)),
                 Err(error) => match error.into_kind() {
-                    // What was read before is good.
+                    // Rows before an error are good.
                     csv::ErrorKind::Io(error) if !items.is_empty() => {
                         self.failed = Some(error);
                         break;
@@ -203,7 +207,7 @@ impl<R: Read> Source for Table<R> {
                     _ => Err(Outcome::bad(line, None, "bad-row", "no row".into())),
                 },
             };
-            items.push(Item { line, given });
+            items.push(Item { line, parsed });
         }
         Ok(Some(items)
             .filter(|items| !items.is_empty())
@@ -231,22 +235,23 @@ mod tests {
     #[test]
     fn rows_keep_the_number_of_their_line() {
         let text = "id,url,EMAIL:5\n20.1/a,https://x,\"a\nb\"\n20.1/b,,\n20.1/c,1,2,3\n";
-        let mut table = Table::new(text.as_bytes()).unwrap();
+        let mut table = TableInput::new(text.as_bytes()).unwrap();
         let Some(Block::Names(items)) = table.next().unwrap() else {
             panic!("a block");
         };
         let lines: Vec<_> = items.iter().map(|item| item.line).collect();
         assert_eq!(lines, [2, 4, 5]);
         assert_eq!(
-            items[0].given.as_ref().unwrap().values[0].data.as_ref(),
+            items[0].parsed.as_ref().unwrap().values[0].data.as_ref(),
             b"a\nb"
         );
-        assert!(items[1].given.as_ref().unwrap().values.is_empty());
-        assert!(items[2].given.is_err());
-        assert!(Table::new(&b"name,url\n"[..]).is_err());
+        assert!(items[1].parsed.as_ref().unwrap().values.is_empty());
+        assert!(items[2].parsed.is_err());
+        assert!(TableInput::new(&b"name,url\n"[..]).is_err());
     }
 
-    /// In files of Windows every number was one too small, so that people looked at the wrong row.
+    /// In Windows files every line number was one too small, so that people looked at the wrong
+    /// row.
     #[test]
     fn rows_of_windows_and_rows_after_empty_lines_have_the_number_of_their_line() {
         for (text, expected) in [
@@ -256,19 +261,20 @@ mod tests {
             ("id,url\n\n20.1/a,x\n\n\n20.1/b,y\n", &[3, 6]),
             ("\n\nid,url\n20.1/a,x\n", &[4]),
         ] {
-            let mut table = Table::new(text.as_bytes()).unwrap();
+            let mut table = TableInput::new(text.as_bytes()).unwrap();
             let Some(Block::Names(items)) = table.next().unwrap() else {
                 panic!("a block");
             };
             let lines: Vec<_> = items.iter().map(|item| item.line).collect();
             assert_eq!(lines, expected, "{text:?}");
         }
-        // A line that is not UTF-8 has a number too, and so has what follows, far behind the first buffer.
+        // A line that is not UTF-8 has a number, too, and so have later lines, far behind the first
+        // buffer.
         let mut text = b"id,url\r\n20.1/\xFF,x\r\n".to_vec();
         for row in 0..5_000 {
             text.extend_from_slice(format!("20.1/{row},https://example.org/{row}\r\n").as_bytes());
         }
-        let mut table = Table::new(&text[..]).unwrap();
+        let mut table = TableInput::new(&text[..]).unwrap();
         let mut line = 1;
         while let Some(Block::Names(items)) = table.next().unwrap() {
             for item in items {

@@ -1,4 +1,4 @@
-//! Who sees which jobs, and jobs page by page.
+//! Who may see which jobs, and listing jobs page by page.
 
 use std::ops::ControlFlow;
 
@@ -6,13 +6,13 @@ use crate::access::principal::{Limit, Principal};
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::Done;
 use crate::jobs::job::{Job, JobKind};
 use crate::log::event::Event;
 use crate::registry::Registry;
 
-/// Some jobs, oldest first.
+/// A page of jobs, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct JobPage {
     /// The jobs.
@@ -21,15 +21,20 @@ pub struct JobPage {
     pub next: Option<u64>,
 }
 
-/// How many bytes of text the jobs of one page have, unless one alone has more.
+/// The maximum number of bytes of text of the jobs on one page, unless one alone has more.
 const MAX_PAGE_BYTES: usize = 256 << 10;
 
-/// How many undone undos are followed to see what a job is about.
+/// The maximum depth of undos of undos that are followed to find the subject of a job.
 const MAX_UNDOS: usize = 8;
 
 impl Registry {
-    /// Jobs that someone may see, after the one of a number.
-    pub fn jobs_page(&self, who: &Principal, after: u64, limit: usize) -> Result<JobPage, Refusal> {
+    /// Jobs that a principal may see, after the one of a number.
+    pub fn jobs_page(
+        &self,
+        who: &Principal,
+        after: u64,
+        limit: usize,
+    ) -> Result<JobPage, RegistryError> {
         self.read(|view| {
             let sees_all = view.may_do_all(who)?;
             let (mut page, mut bytes) = (JobPage::default(), 0);
@@ -47,33 +52,33 @@ impl Registry {
                 page.jobs.push(job);
                 Ok(ControlFlow::Continue(()))
             })
-            .unwrap_or_else(|refusal| outcome = Err(refusal));
+            .unwrap_or_else(|error| outcome = Err(error));
             outcome.map(|()| page)
         })
     }
 
-    /// Whether someone may see a job: who started it, and those who may do everything. With a token that is limited, only
-    /// a job that could have been started with it.
-    pub fn may_see_job(&self, who: &Principal, job: &Job) -> Result<bool, Refusal> {
+    /// Whether a principal may see a job: it started the job, or may do everything. With a limited
+    /// token, only a job that the token could have started.
+    pub fn may_see_job(&self, who: &Principal, job: &Job) -> Result<bool, RegistryError> {
         self.read(
             |view| Ok(view.may_do_all(who)? || job.who == *who && view.may_see_own(who, job)?),
         )
     }
 
-    /// A job, if someone may see it.
-    pub fn job_of(&self, who: &Principal, number: u64) -> Result<Job, Refusal> {
+    /// A job, if a principal may see it.
+    pub fn job_of(&self, who: &Principal, number: u64) -> Result<Job, RegistryError> {
         let job = self.job(number)?;
         if self.may_see_job(who, &job)? {
             return Ok(job);
         }
         let problem = format!("there is no job {number}");
-        Err(Refusal::policy("no-job", problem))
+        Err(RegistryError::policy("no-job", problem))
     }
 }
 
 impl View<'_> {
-    /// Whether someone sees a job of their own account.
-    fn may_see_own(&self, who: &Principal, job: &Job) -> Result<bool, Refusal> {
+    /// Whether the job belongs to the principal's account.
+    fn may_see_own(&self, who: &Principal, job: &Job) -> Result<bool, RegistryError> {
         let Principal::Limited { limit, .. } = who else {
             return Ok(true);
         };
@@ -89,10 +94,10 @@ impl View<'_> {
         limit: &Limit,
         job: &Job,
         undos: usize,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RegistryError> {
         let may_write = |path: &AuthorityPath| Ok(self.role(who, path)? >= Some(Role::Write));
         match &job.kind {
-            // Each name is looked at when it is taken; what an import was of is not stored.
+            // An import checks each name when it applies it, and does not store its authorities.
             JobKind::Import { .. } => Ok(true),
             JobKind::ReplaceUrl { authority, .. } | JobKind::SetTtl { authority, .. } => {
                 match self.path(authority) {
@@ -112,8 +117,9 @@ impl View<'_> {
         }
     }
 
-    /// The authority of the first name of a list: by the list, by the first event, or by what was refused first.
-    fn authority_of_list(&self, job: &Job) -> Result<Option<AuthorityPath>, Refusal> {
+    /// The authority of the first name of a list: by the list, by the first event, or by the first
+    /// error.
+    fn authority_of_list(&self, job: &Job) -> Result<Option<AuthorityPath>, RegistryError> {
         let mut name = self
             .listed(job.number, 0)?
             .into_iter()
@@ -128,14 +134,14 @@ impl View<'_> {
             return Ok(found.flatten().map(|authority| authority.path));
         }
         if name.is_none() {
-            self.visit_refusals(job.number, 0, &mut |_, outcome| {
+            self.visit_errors(job.number, 0, &mut |_, outcome| {
                 name = outcome
                     .id
                     .filter(|_| matches!(outcome.done, Done::Refused { .. }));
                 ControlFlow::Break(())
             })?;
         }
-        let identifier = name.as_deref().map(|id| self.identify_kept(id));
+        let identifier = name.as_deref().map(|id| self.identify_registered(id));
         Ok(match identifier {
             Some(Ok(identifier)) => Some(AuthorityPath::of(&identifier, self)),
             _ => None,
@@ -144,7 +150,7 @@ impl View<'_> {
 }
 
 impl JobKind {
-    /// How many bytes its texts have.
+    /// The number of bytes of its texts.
     pub(crate) fn text_bytes(&self) -> usize {
         match self {
             Self::Import { source, .. } => source.len(),

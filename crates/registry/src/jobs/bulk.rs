@@ -1,20 +1,20 @@
-//! Changing many names at once, as a job: one event a name, some hundreds of names in a transaction with
-//! how far the job has come, and the whole of it can be undone.
+//! Changing many names as a job. Each name gets one event; a transaction contains some hundreds of
+//! names and the progress of the job; the whole job can be undone.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use handfast_store::Place;
+use handfast_store::TableKey;
 
 use crate::access::principal::Principal;
 use crate::authority::policy::Role;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
-use crate::error::Refusal;
-use crate::import::{Counts, Done, Loader, Outcome, Stamp, Taking, judged};
-use crate::jobs::errors::Refusals;
+use crate::error::RegistryError;
+use crate::import::{ConflictPolicy, Counts, Done, ImportContext, Loader, Outcome, split_failure};
+use crate::jobs::errors::JobErrors;
 use crate::jobs::job::{Begun, Job, JobKind};
 use crate::jobs::running::Stop;
 use crate::jobs::undo::ToUndo;
@@ -24,41 +24,42 @@ use crate::name::rewrite::{changed_ttls, changed_urls, check_changed_urls, is_ho
 use crate::name::states::Name;
 use crate::registry::Registry;
 
-/// How many bytes the texts of a job have that says what is there and what is to be.
+/// The maximum number of bytes of the texts of a job.
 const MAX_JOB_TEXT: usize = handfast_api::limits::JOB_TEXT;
 
-/// How many names share a transaction.
-const TOGETHER: usize = 500;
+/// The number of names in one transaction.
+const NAMES_PER_BATCH: usize = 500;
 
-/// What came of a bulk change.
+/// The result of a bulk change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BulkChanged {
-    /// The job; `None` if nothing was done.
+    /// The job; `None` for a dry run.
     pub job: Option<Job>,
-    /// What came of the names.
+    /// The counts of its outcomes.
     pub counts: Counts,
-    /// How many names and authorities an import had created that was undone: they stay.
+    /// The number of names and authorities that an undone import had created: they stay.
     pub stay: u64,
 }
 
-/// A job that has begun, and waits to be done. Whoever drops it has cut it short.
+/// A job that has started and waits to be run. Dropping it interrupts the job.
 pub struct StartedJob {
     begun: Begun,
-    /// The names that were refused before it began, each with its line.
+    /// The names that were rejected before it started, each with its line.
     refused: Vec<(u64, String)>,
 }
 
 impl StartedJob {
-    /// The job as it is kept.
+    /// The job as it is stored.
     #[must_use]
     pub fn job(&self) -> &Job {
         &self.begun.job
     }
 
-    /// Nobody waits for it: it stops at its next batch when the process is about to end.
+    /// Detaches the job: no caller waits for it, and it stops at its next batch when the process
+    /// ends.
     #[must_use]
     pub fn left_alone(self) -> Self {
-        self.begun.entered.leave_alone();
+        self.begun.entered.detach();
         self
     }
 }
@@ -69,15 +70,15 @@ impl fmt::Debug for StartedJob {
     }
 }
 
-/// What one step is about.
+/// The subject of one step.
 enum Task {
     /// A name, by its key.
     Key(String),
-    /// A name as someone wrote it.
+    /// A name in its original spelling.
     Id(String),
-    /// What a job did to a name.
+    /// The events of a job on a name.
     Events(ToUndo),
-    /// A name that was refused before the job began.
+    /// A name that was rejected before the job started.
     Refused,
 }
 
@@ -90,7 +91,7 @@ impl Registry {
         reason: &str,
         dry_run: bool,
         report: &mut dyn FnMut(&Outcome),
-    ) -> Result<BulkChanged, Refusal> {
+    ) -> Result<BulkChanged, RegistryError> {
         if dry_run {
             return self.plan_all(who, withdrawal(ids, reason), ids, report);
         }
@@ -98,15 +99,15 @@ impl Registry {
         self.finish_job(who, started, report)
     }
 
-    /// Runs a bulk change, or goes on with the same one that was cut short. `report` is told what becomes
-    /// of each name.
+    /// Runs a bulk change, or resumes the same one if it was interrupted. `report` receives the
+    /// outcome of each name.
     pub fn run_job(
         &self,
         who: &Principal,
         kind: JobKind,
         dry_run: bool,
         report: &mut dyn FnMut(&Outcome),
-    ) -> Result<BulkChanged, Refusal> {
+    ) -> Result<BulkChanged, RegistryError> {
         if dry_run {
             return self.plan_all(who, kind, &[], report);
         }
@@ -114,8 +115,9 @@ impl Registry {
         self.finish_job(who, started, report)
     }
 
-    /// Begins a bulk change, or takes up the same one that was cut short; [`finish_job`](Self::finish_job) does it.
-    pub fn start_job(&self, who: &Principal, kind: JobKind) -> Result<StartedJob, Refusal> {
+    /// Starts a bulk change, or resumes the same one if it was interrupted;
+    /// [`finish_job`](Self::finish_job) runs it.
+    pub fn start_job(&self, who: &Principal, kind: JobKind) -> Result<StartedJob, RegistryError> {
         self.may_run(who, &kind)?;
         let begun = self.begin_job(who, kind, &[])?;
         Ok(StartedJob {
@@ -124,20 +126,21 @@ impl Registry {
         })
     }
 
-    /// The same for withdrawing the names of a list. Names that someone may not touch are refused, and not stored.
+    /// Starts withdrawing the names of a list. Names that the principal may not change are rejected
+    /// and not stored.
     pub fn start_withdrawal(
         &self,
         who: &Principal,
         ids: &[String],
         reason: &str,
-    ) -> Result<StartedJob, Refusal> {
+    ) -> Result<StartedJob, RegistryError> {
         let Permitted { list, refused } = self.permitted(who, ids, reason)?;
         let begun = self.begin_job(who, withdrawal(ids, reason), &list)?;
         Ok(StartedJob { begun, refused })
     }
 
-    /// The same for a job that was cut short, by its number.
-    pub fn resume_job(&self, who: &Principal, number: u64) -> Result<StartedJob, Refusal> {
+    /// Resumes an interrupted job, by its number.
+    pub fn resume_job(&self, who: &Principal, number: u64) -> Result<StartedJob, RegistryError> {
         let begun = self.take_up(who, number)?;
         self.may_run(who, &begun.job.kind)?;
         Ok(StartedJob {
@@ -146,13 +149,13 @@ impl Registry {
         })
     }
 
-    /// Does all of a job, or as much of it as is done before it is to stop.
+    /// Runs a job to its end, or until it is told to stop.
     pub fn finish_job(
         &self,
         who: &Principal,
         started: StartedJob,
         report: &mut dyn FnMut(&Outcome),
-    ) -> Result<BulkChanged, Refusal> {
+    ) -> Result<BulkChanged, RegistryError> {
         let Begun {
             mut job,
             actor,
@@ -164,15 +167,15 @@ impl Registry {
         let events = self.events_to_undo(&job.kind)?;
         match &job.kind {
             JobKind::Undo { .. } => entered
-                .underway
+                .running_job
                 .set_total(events.len().try_into().unwrap_or(0)),
-            JobKind::Withdraw { count, .. } => entered.underway.set_total(*count),
+            JobKind::Withdraw { count, .. } => entered.running_job.set_total(*count),
             _ => {}
         }
-        let mut refusals = Refusals::of(self, job.number)?;
+        let mut errors = JobErrors::of(self, job.number)?;
         let counts = loop {
             let tasks = self.next_tasks(&job, &events, &[])?;
-            let stop = entered.underway.stop();
+            let stop = entered.running_job.stop();
             if tasks.is_empty() || stop.is_some() {
                 let counts = job.counts;
                 if !tasks.is_empty() && stop == Some(Stop::Pause) {
@@ -183,8 +186,8 @@ impl Registry {
                 break counts;
             }
             let (runner, before) = (runner.at(self.now()), job);
-            let mut kept = refusals;
-            let (after, outcomes, kept) = self.load(move |loading| {
+            let mut stored = errors;
+            let (after, outcomes, stored) = self.load(move |loading| {
                 let mut job = before;
                 let from = crate::log::tree::read(&loading.snapshot())?.size() + 1;
                 let mut outcomes = Vec::new();
@@ -193,7 +196,8 @@ impl Registry {
                         continue;
                     }
                     let mut id = None;
-                    let decide = |draft: &mut Draft<'_>| draft.step(&job.kind, task, &mut id);
+                    let decide =
+                        |change_set: &mut ChangeSet<'_>| change_set.step(&job.kind, task, &mut id);
                     let done = runner.decide(loading, decide)?;
                     outcomes.push(outcome(line, task, id.as_deref(), done));
                 }
@@ -201,14 +205,14 @@ impl Registry {
                 job.add_events(from, to);
                 job.advance(&tasks, &outcomes);
                 for outcome in &outcomes {
-                    kept.add(outcome);
+                    stored.add(outcome);
                 }
-                kept.take().put(loading)?;
+                stored.take().put(loading)?;
                 loading.apply(&job.to_write()?)?;
-                Ok((job, outcomes, kept))
+                Ok((job, outcomes, stored))
             })?;
-            (job, refusals) = (after, kept);
-            entered.underway.at(job.done, job.counts);
+            (job, errors) = (after, stored);
+            entered.running_job.at(job.done, job.counts);
             outcomes.iter().for_each(&mut *report);
         };
         let stay = self.created_by_undone(&job.kind)?;
@@ -219,14 +223,14 @@ impl Registry {
         })
     }
 
-    /// What all of it would do.
+    /// Runs all of it without changing anything.
     fn plan_all(
         &self,
         who: &Principal,
         kind: JobKind,
         list: &[String],
         report: &mut dyn FnMut(&Outcome),
-    ) -> Result<BulkChanged, Refusal> {
+    ) -> Result<BulkChanged, RegistryError> {
         self.may_run(who, &kind)?;
         let mut job = Job::planned(who, kind);
         let runner = self.runner(who, [0; 16]);
@@ -248,7 +252,7 @@ impl Registry {
         })
     }
 
-    /// What does the steps of a job for someone.
+    /// The loader that runs the steps of a job for a principal.
     pub(crate) fn runner(&self, who: &Principal, actor: [u8; 16]) -> Loader {
         let mut random = [0; 32];
         self.random(&mut random);
@@ -256,13 +260,13 @@ impl Registry {
             rules: Arc::clone(&self.rules),
             administrators: self.administrators(),
             who: who.clone(),
-            stamp: Stamp {
+            context: ImportContext {
                 time: self.now(),
                 actor,
                 node: 1,
                 random,
             },
-            taking: Taking {
+            conflicts: ConflictPolicy {
                 update: true,
                 since: u64::MAX,
                 lists_changes: false,
@@ -272,12 +276,12 @@ impl Registry {
         }
     }
 
-    /// Whether someone may begin a job at all; each name is looked at again.
-    fn may_run(&self, who: &Principal, kind: &JobKind) -> Result<(), Refusal> {
+    /// Checks that a principal may start a job at all; each name is checked again.
+    fn may_run(&self, who: &Principal, kind: &JobKind) -> Result<(), RegistryError> {
         match kind {
             JobKind::Import { .. } => {
-                let problem = "an import is gone on with by running it again";
-                Err(Refusal::policy("not-a-change", problem))
+                let problem = "to resume an import, run it again";
+                Err(RegistryError::policy("not-a-change", problem))
             }
             JobKind::ReplaceUrl {
                 from,
@@ -286,18 +290,18 @@ impl Registry {
                 ..
             } if !is_host(from) || !is_host(to) => {
                 let problem = "a host is a name such as old.example.org, with or without :PORT";
-                Err(Refusal::policy("bad-host", problem))
+                Err(RegistryError::policy("bad-host", problem))
             }
             JobKind::ReplaceUrl { .. } | JobKind::SetTtl { .. }
                 if kind.text_bytes() > MAX_JOB_TEXT =>
             {
                 let problem = format!("the texts of a job have at most {MAX_JOB_TEXT} bytes");
-                Err(Refusal::policy("too-large", problem))
+                Err(RegistryError::policy("too-large", problem))
             }
             JobKind::ReplaceUrl { authority, .. } | JobKind::SetTtl { authority, .. } => {
                 self.read(|view| {
                     let path = view.path(authority)?;
-                    view.kept(&path)?;
+                    view.existing_authority(&path)?;
                     view.need(who, Role::Write, &path)
                 })
             }
@@ -311,16 +315,16 @@ impl Registry {
         job: &Job,
         events: &[ToUndo],
         list: &[String],
-    ) -> Result<Vec<Task>, Refusal> {
+    ) -> Result<Vec<Task>, RegistryError> {
         let done = usize::try_from(job.done).unwrap_or(usize::MAX);
         match &job.kind {
             JobKind::Undo { .. } => {
-                let next = events.iter().skip(done).take(TOGETHER);
+                let next = events.iter().skip(done).take(NAMES_PER_BATCH);
                 Ok(next.cloned().map(Task::Events).collect())
             }
-            // One that is only looked at has no list but the one that is given.
+            // A dry run has no stored list, only the given one.
             JobKind::Withdraw { .. } if job.number == 0 => {
-                let next = list.iter().skip(done).take(TOGETHER);
+                let next = list.iter().skip(done).take(NAMES_PER_BATCH);
                 Ok(next.cloned().map(Task::Id).collect())
             }
             JobKind::Withdraw { .. } => {
@@ -339,23 +343,23 @@ impl Registry {
         }
     }
 
-    /// What would be done. A list may have a name twice, which would be done once.
+    /// The names of a dry run. A list may contain a name twice, but it would be changed once.
     fn plan(
         &self,
         runner: &Loader,
         job: &Job,
         tasks: &[Task],
         met: &mut HashSet<String>,
-    ) -> Result<Vec<Outcome>, Refusal> {
+    ) -> Result<Vec<Outcome>, RegistryError> {
         self.read(|view| {
             let mut outcomes = Vec::new();
             for (line, task) in (job.done + 1..).zip(tasks) {
-                let mut draft = Draft::begin(runner.view(view.now), runner.call())?;
+                let mut change_set = ChangeSet::begin(runner.view(view.now), runner.call())?;
                 let mut found = None;
-                let done = judged(draft.step(&job.kind, task, &mut found))?;
+                let done = split_failure(change_set.step(&job.kind, task, &mut found))?;
                 let done = done.and_then(|(done, id)| {
                     if matches!(task, Task::Id(_)) && !met.insert(id.clone()) {
-                        return Err(Refusal::State {
+                        return Err(RegistryError::State {
                             id,
                             state: State::Withdrawn.as_str(),
                             way_out: "nothing is left to do",
@@ -370,22 +374,23 @@ impl Registry {
     }
 }
 
-/// The next names under an authority and below it, behind a key: of those authorities on which someone has a role.
+/// The next names under an authority and below it, after a key, of those authorities on which a
+/// principal has a role.
 fn next_keys(
     view: &View<'_>,
     who: &Principal,
     authority: &str,
     cursor: Option<&str>,
-) -> Result<Vec<Task>, Refusal> {
+) -> Result<Vec<Task>, RegistryError> {
     let path = view.path(authority)?;
     let start = path.key();
     let mut tasks = Vec::new();
     let mut is_theirs: HashMap<String, bool> = HashMap::new();
     let mut outcome = Ok(());
-    let from = Place::record(cursor.unwrap_or(start).as_bytes());
-    view.now.scan(&from, &mut |place, bytes| {
-        let key = String::from_utf8_lossy(place.name());
-        if !key.starts_with(start) || tasks.len() == TOGETHER {
+    let from = TableKey::record(cursor.unwrap_or(start).as_bytes());
+    view.now.scan(&from, &mut |table_key, bytes| {
+        let key = String::from_utf8_lossy(table_key.name());
+        if !key.starts_with(start) || tasks.len() == NAMES_PER_BATCH {
             return ControlFlow::Break(());
         }
         let authority = Record::authority_in(bytes);
@@ -396,8 +401,8 @@ fn next_keys(
         let may_read = known.map_or_else(|| view.may_read_under(who, authority), Ok);
         let may_read = match may_read {
             Ok(may_read) => may_read,
-            Err(refusal) => {
-                outcome = Err(refusal);
+            Err(error) => {
+                outcome = Err(error);
                 return ControlFlow::Break(());
             }
         };
@@ -413,9 +418,9 @@ fn next_keys(
 }
 
 impl View<'_> {
-    /// Whether someone may know of all names of an authority, by its key. Rights follow who created an authority: one
-    /// whose path stands below another may be somebody else's.
-    fn may_read_under(&self, who: &Principal, authority: &str) -> Result<bool, Refusal> {
+    /// Whether a principal may see all names of an authority, by its key. Rights follow the creator
+    /// of an authority: another organisation may have one whose path stands below.
+    fn may_read_under(&self, who: &Principal, authority: &str) -> Result<bool, RegistryError> {
         match self.authority_by_key(authority)? {
             Some(authority) => Ok(self.role(who, &authority.path)? >= Some(Role::Read)),
             None => Ok(false),
@@ -423,21 +428,21 @@ impl View<'_> {
     }
 }
 
-/// What became of a name; `found` is how it is written, if it was found.
+/// The outcome for a name; `found` is its text, if it was found.
 fn outcome(
     number: u64,
     task: &Task,
     found: Option<&str>,
-    done: Result<(Done, String), Refusal>,
+    done: Result<(Done, String), RegistryError>,
 ) -> Outcome {
-    // Only a list has lines.
+    // Only a list has line numbers.
     let line = match task {
         Task::Id(_) => number,
         Task::Events(_) | Task::Key(_) | Task::Refused => 0,
     };
     match done {
         Ok((done, id)) => Outcome::of(line, id, Ok(done)),
-        Err(refusal) => {
+        Err(error) => {
             let id = match task {
                 Task::Id(id) => Some(id.as_str()),
                 Task::Key(key) => Some(found.unwrap_or(without_tag(key))),
@@ -447,18 +452,18 @@ fn outcome(
                 }
                 Task::Refused => None,
             };
-            Outcome::refused(line, id, &refusal)
+            Outcome::refused(line, id, &error)
         }
     }
 }
 
-/// A key of a handle as people know handles.
+/// The key of a handle without its scheme.
 fn without_tag(key: &str) -> &str {
     key.strip_prefix("hdl:").unwrap_or(key)
 }
 
 impl Job {
-    /// A job that is only looked at.
+    /// A job for a dry run.
     pub(crate) fn planned(who: &Principal, kind: JobKind) -> Self {
         Self {
             number: 0,
@@ -487,15 +492,15 @@ impl Job {
     }
 }
 
-impl Draft<'_> {
-    /// Does to one name what a job does to all; also gives the name, and puts it into `found` as
-    /// soon as it is found.
+impl ChangeSet<'_> {
+    /// Applies a job to one name; also returns the name, and sets `found` to it as soon as it is
+    /// found.
     fn step(
         &mut self,
         kind: &JobKind,
         task: &Task,
         found: &mut Option<String>,
-    ) -> Result<(Done, String), Refusal> {
+    ) -> Result<(Done, String), RegistryError> {
         let mut name = match task {
             Task::Id(id) => self.find(id)?,
             Task::Key(key) => self.find_key(key)?,
@@ -504,10 +509,12 @@ impl Draft<'_> {
                 (None, number) => {
                     let number = number.copied().unwrap_or_default();
                     let problem = format!("the name of event {number} is not there any more");
-                    return Err(Refusal::policy("not-found", problem));
+                    return Err(RegistryError::policy("not-found", problem));
                 }
             },
-            Task::Refused => return Err(Refusal::policy("not-found", "the name was refused")),
+            Task::Refused => {
+                return Err(RegistryError::policy("not-found", "the name was refused"));
+            }
         };
         let id = name.record.text.clone();
         *found = Some(id.clone());
@@ -528,7 +535,7 @@ impl Draft<'_> {
                     successor: None,
                 };
                 let action = name.withdraw(self, tombstone)?;
-                let event = self.keep_name(&old, name, action);
+                let event = self.store_name(&old, name, action);
                 return Ok((Done::Changed(Some(event)), id));
             }
             JobKind::Undo { .. } => {
@@ -544,7 +551,7 @@ impl Draft<'_> {
             }
             JobKind::Import { .. } => None,
         };
-        // What is withdrawn stays as it was.
+        // A withdrawn name stays unchanged.
         let Some(values) = values.filter(|_| old.state != State::Withdrawn) else {
             return Ok((Done::Unchanged, id));
         };
@@ -552,13 +559,13 @@ impl Draft<'_> {
             check_changed_urls(&old, &values)?;
         }
         let action = name.edit(self, values)?;
-        let event = self.keep_name(&old, name, action);
+        let event = self.store_name(&old, name, action);
         Ok((Done::Changed(Some(event)), id))
     }
 
-    /// A name that is kept, by its key.
-    fn find_key(&self, key: &str) -> Result<Name, Refusal> {
-        let not_found = || Refusal::NotFound(key.to_string());
+    /// A stored name, by its key.
+    fn find_key(&self, key: &str) -> Result<Name, RegistryError> {
+        let not_found = || RegistryError::NotFound(key.to_string());
         let record = self.record(key)?.ok_or_else(not_found)?;
         let authority = self.authority_by_key(&record.authority)?;
         let authority = authority.ok_or_else(not_found)?;

@@ -1,76 +1,76 @@
-//! Long work: imports and bulk changes.
+//! Jobs: imports and bulk changes.
 //!
-//! A job is kept while it runs, so that one that was cut short can be gone on with, and afterwards, so
-//! that it can be looked up and undone.
+//! A job is stored while it runs, so that it can be resumed after an interruption, and afterwards,
+//! so that it can be looked up and undone.
 
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-use handfast_store::{Place, Table, Write};
+use handfast_store::{Table, TableKey, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::access::principal::Principal;
 use crate::access::quota::{JobsOfAccount, OldJobs};
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::Counts;
-use crate::jobs::running::Entered;
+use crate::jobs::running::RunningJobGuard;
 use crate::registry::Registry;
 
-/// Long work, under way or done.
+/// A job, running or ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// Its number.
     pub number: u64,
     /// What it does.
     pub kind: JobKind,
-    /// Who asked for it.
+    /// Who started it.
     pub who: Principal,
     /// When, in milliseconds since 1970.
     pub started: u64,
-    /// When it was done; `None` if it was cut short, or is under way.
+    /// When it ended; `None` if it is running, or was interrupted.
     pub ended: Option<u64>,
-    /// The events there were before it, and one.
+    /// The number of its first event: all events before it are older.
     pub first_event: u64,
-    /// The events that are its own: from and to.
+    /// The ranges of its own events: from and to.
     pub events: Vec<(u64, u64)>,
-    /// How far it has come: lines, or names looked at.
+    /// Its progress: lines, or names.
     pub done: u64,
-    /// The key of the last name looked at.
+    /// The key of the last processed name.
     pub cursor: Option<String>,
-    /// Tells what was done of a batch from other operations.
+    /// Identifies the applied operations of a batch.
     pub seen: [u8; 32],
-    /// What came of it.
+    /// The counts of its outcomes.
     pub counts: Counts,
-    /// Whether it was stopped for good before its end.
+    /// Whether it was cancelled.
     pub is_cancelled: bool,
 }
 
-/// What a job does.
+/// The kind of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum JobKind {
-    /// Takes names from a file.
+    /// Imports names from a file.
     Import {
         /// The file.
         source: String,
-        /// What tells it from others.
+        /// A digest that identifies the file.
         fingerprint: [u8; 32],
     },
     /// Replaces the beginning of URLs.
     ReplaceUrl {
-        /// Whose names, with all below.
+        /// The authority, with everything below it.
         authority: String,
-        /// What URLs begin with.
+        /// The old beginning.
         from: String,
-        /// What they are to begin with.
+        /// The new beginning.
         to: String,
-        /// Whether only the host is meant.
+        /// Whether only the host is replaced.
         is_host: bool,
     },
     /// Sets the TTL of values.
     SetTtl {
-        /// Whose names, with all below.
+        /// The authority, with everything below it.
         authority: String,
         /// The type of the values; all of them if `None`.
         value_type: Option<String>,
@@ -79,14 +79,14 @@ pub enum JobKind {
     },
     /// Undoes another job.
     Undo {
-        /// Which.
+        /// The job to undo.
         job: u64,
     },
-    /// Withdraws names, which are kept in a list of their own.
+    /// Withdraws names, which are stored in a list of their own.
     Withdraw {
         /// How many.
         count: u64,
-        /// What tells the list from others.
+        /// A digest that identifies the list.
         fingerprint: [u8; 32],
         /// Why.
         reason: String,
@@ -120,26 +120,26 @@ impl JobKind {
 }
 
 impl Job {
-    /// Whether something is left to go on with; if not, what to do instead.
-    pub fn check_unfinished(&self) -> Result<(), Refusal> {
+    /// Whether it can be resumed; if not, what to do instead.
+    pub fn check_unfinished(&self) -> Result<(), RegistryError> {
         let number = self.number;
         if self.is_cancelled {
             let instead = match self.kind {
-                JobKind::Import { .. } => "import the same again to take what is left".to_string(),
-                JobKind::Undo { job } => format!("undo job {job} again to undo what is left"),
-                _ => "start the same again to do what is left".to_string(),
+                JobKind::Import { .. } => "import the same again to import the rest".to_string(),
+                JobKind::Undo { job } => format!("undo job {job} again to undo the rest"),
+                _ => "start the same again to do the rest".to_string(),
             };
             let problem = format!("job {number} was cancelled: {instead}");
-            return Err(Refusal::policy("cancelled", problem));
+            return Err(RegistryError::policy("cancelled", problem));
         }
         if self.ended.is_some() {
             let problem = format!("job {number} was done: nothing is left to do");
-            return Err(Refusal::policy("done", problem));
+            return Err(RegistryError::policy("done", problem));
         }
         Ok(())
     }
 
-    /// Counts events from a number up to, but not including, another among its own.
+    /// Adds events, from a number up to but not including another, to its own.
     pub(crate) fn add_events(&mut self, from: u64, to: u64) {
         if from == to {
             return;
@@ -150,32 +150,32 @@ impl Job {
         }
     }
 
-    /// Jobs of earlier versions do not say whether they were cancelled: they were not.
+    /// Jobs of earlier versions do not store whether they were cancelled: they were not.
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let whole = postcard::from_bytes(bytes).ok();
         whole.or_else(|| postcard::from_bytes(&[bytes, &[0]].concat()).ok())
     }
 
-    pub(crate) fn to_write(&self) -> Result<Write, Refusal> {
-        let corrupt = |_| Refusal::Corrupt {
+    pub(crate) fn to_write(&self) -> Result<Write, RegistryError> {
+        let corrupt = |_| RegistryError::Corrupt {
             what: format!("job {}", self.number),
         };
         let bytes = postcard::to_stdvec(self).map_err(corrupt)?;
-        Ok(Write::Put(place(self.number), bytes))
+        Ok(Write::Put(table_key(self.number), bytes))
     }
 }
 
-/// A job that has begun, or is gone on with, and is under way as long as this is kept.
+/// A job that was started or resumed. It counts as running until this value is dropped.
 pub(crate) struct Begun {
     pub(crate) job: Job,
-    /// The opaque id of whoever acts.
+    /// The opaque id of the principal.
     pub(crate) actor: [u8; 16],
     pub(crate) is_new: bool,
-    pub(crate) entered: Entered,
+    pub(crate) entered: RunningJobGuard,
 }
 
-/// How many names a part of a list has.
-pub(crate) const PART: usize = 500;
+/// The number of names in one part of a list.
+pub(crate) const JOB_BATCH: usize = 500;
 
 /// The key of a part of the list of a job.
 fn part_key(job: u64, part: u64) -> Vec<u8> {
@@ -184,25 +184,25 @@ fn part_key(job: u64, part: u64) -> Vec<u8> {
 
 impl View<'_> {
     /// A job.
-    pub(crate) fn job(&self, number: u64) -> Result<Option<Job>, Refusal> {
-        let found = self.now.get(&place(number), Job::from_bytes)?;
+    pub(crate) fn job(&self, number: u64) -> Result<Option<Job>, RegistryError> {
+        let found = self.now.get(&table_key(number), Job::from_bytes)?;
         let read = |job: Option<Job>| job.ok_or_else(|| damaged(number));
         found.map(read).transpose()
     }
 
-    /// Visits jobs from a number on, oldest first, one at a time.
+    /// Visits jobs from a number on, oldest first, one by one.
     pub(crate) fn visit_jobs(
         &self,
         from: u64,
-        visit: &mut dyn FnMut(Job) -> Result<ControlFlow<()>, Refusal>,
-    ) -> Result<(), Refusal> {
+        visit: &mut dyn FnMut(Job) -> Result<ControlFlow<()>, RegistryError>,
+    ) -> Result<(), RegistryError> {
         let mut outcome = Ok(());
-        let from = Place::numbered(Table::Jobs, from);
-        self.now.scan(&from, &mut |place, bytes| {
+        let from = TableKey::numbered(Table::Jobs, from);
+        self.now.scan(&from, &mut |table_key, bytes| {
             let job = Job::from_bytes(bytes);
-            let job = job.ok_or_else(|| damaged(place.number().unwrap_or_default()));
-            job.and_then(&mut *visit).unwrap_or_else(|refusal| {
-                outcome = Err(refusal);
+            let job = job.ok_or_else(|| damaged(table_key.number().unwrap_or_default()));
+            job.and_then(&mut *visit).unwrap_or_else(|error| {
+                outcome = Err(error);
                 ControlFlow::Break(())
             })
         })?;
@@ -210,30 +210,31 @@ impl View<'_> {
     }
 
     /// The names of the list of a job from a number on, up to the end of their part.
-    pub(crate) fn listed(&self, job: u64, from: u64) -> Result<Vec<String>, Refusal> {
-        let size = u64::try_from(PART).unwrap_or(u64::MAX);
-        let names: Option<Vec<String>> = self.posted(Table::Meta, &part_key(job, from / size))?;
+    pub(crate) fn listed(&self, job: u64, from: u64) -> Result<Vec<String>, RegistryError> {
+        let size = u64::try_from(JOB_BATCH).unwrap_or(u64::MAX);
+        let names: Option<Vec<String>> =
+            self.decode_stored(Table::Meta, &part_key(job, from / size))?;
         let skip = usize::try_from(from % size).unwrap_or(usize::MAX);
         Ok(names.unwrap_or_default().into_iter().skip(skip).collect())
     }
 }
 
-fn place(number: u64) -> Place<'static> {
-    Place::numbered(Table::Jobs, number)
+fn table_key(number: u64) -> TableKey<'static> {
+    TableKey::numbered(Table::Jobs, number)
 }
 
 impl Registry {
     /// All jobs, oldest first.
-    pub fn jobs(&self) -> Result<Vec<Job>, Refusal> {
+    pub fn jobs(&self) -> Result<Vec<Job>, RegistryError> {
         self.jobs_that(|_| true)
     }
 
     /// A job, and all jobs that undo others.
-    pub(crate) fn undos_and(&self, number: u64) -> Result<Vec<Job>, Refusal> {
+    pub(crate) fn undos_and(&self, number: u64) -> Result<Vec<Job>, RegistryError> {
         self.jobs_that(|job| job.number == number || matches!(job.kind, JobKind::Undo { .. }))
     }
 
-    fn jobs_that(&self, is_meant: impl Fn(&Job) -> bool) -> Result<Vec<Job>, Refusal> {
+    fn jobs_that(&self, is_meant: impl Fn(&Job) -> bool) -> Result<Vec<Job>, RegistryError> {
         let mut jobs = Vec::new();
         self.read(|view| {
             view.visit_jobs(0, &mut |job| {
@@ -245,19 +246,19 @@ impl Registry {
     }
 
     /// A job.
-    pub fn job(&self, number: u64) -> Result<Job, Refusal> {
-        let none = || Refusal::policy("no-job", format!("there is no job {number}"));
+    pub fn job(&self, number: u64) -> Result<Job, RegistryError> {
+        let none = || RegistryError::policy("no-job", format!("there is no job {number}"));
         self.read(|view| view.job(number))?.ok_or_else(none)
     }
 
-    /// Begins a job, or goes on with the same one that was cut short.
+    /// Starts a job, or resumes the same one if it was interrupted.
     pub(crate) fn begin_job(
         &self,
         who: &Principal,
         kind: JobKind,
         list: &[String],
-    ) -> Result<Begun, Refusal> {
-        let beginning = self.underways.beginning.lock();
+    ) -> Result<Begun, RegistryError> {
+        let beginning = self.running_jobs.beginning.lock();
         let _only = beginning.unwrap_or_else(PoisonError::into_inner);
         let mut unfinished = None;
         let mut theirs = JobsOfAccount::default();
@@ -285,18 +286,18 @@ impl Registry {
             refused: u64::try_from(refused).unwrap_or(0),
             ..Counts::default()
         };
-        let (job, actor) = self.change(who, move |draft| {
-            let actor = draft.actor_id();
+        let (job, actor) = self.change(who, move |change_set| {
+            let actor = change_set.actor_id();
             if let Some(job) = unfinished {
                 return Ok((job, actor));
             }
             let job = Job {
-                number: draft.now.last_number(Table::Jobs)?.unwrap_or(0) + 1,
+                number: change_set.now.last_number(Table::Jobs)?.unwrap_or(0) + 1,
                 kind,
-                who: draft.who().lasting(),
-                started: draft.time(),
+                who: change_set.who().lasting(),
+                started: change_set.time(),
                 ended: None,
-                first_event: draft.next_event(),
+                first_event: change_set.next_event(),
                 events: Vec::new(),
                 done: 0,
                 cursor: None,
@@ -304,12 +305,12 @@ impl Registry {
                 counts,
                 is_cancelled: false,
             };
-            draft.forget_refusals(job.number)?;
-            draft.prune_jobs(&old)?;
-            draft.keep_job(&job)?;
-            for (part, names) in (0..).zip(list.chunks(PART)) {
+            change_set.forget_errors(job.number)?;
+            change_set.prune_jobs(&old)?;
+            change_set.store_job(&job)?;
+            for (part, names) in (0..).zip(list.chunks(JOB_BATCH)) {
                 let names: Vec<_> = names.iter().collect();
-                draft.keep_posted(Table::Meta, &part_key(job.number, part), &names)?;
+                change_set.store_encoded(Table::Meta, &part_key(job.number, part), &names)?;
             }
             Ok((job, actor))
         })?;
@@ -322,58 +323,59 @@ impl Registry {
             _ => "names",
         };
         Begun {
-            entered: self.underways.enter(&job, unit),
+            entered: self.running_jobs.enter(&job, unit),
             job,
             actor,
             is_new,
         }
     }
 
-    fn is_at_rest(&self, job: &Job) -> Result<(), Refusal> {
-        if self.underways.holds(job.number) {
+    fn is_at_rest(&self, job: &Job) -> Result<(), RegistryError> {
+        if self.running_jobs.holds(job.number) {
             let problem = format!("job {} does this, and is under way", job.number);
-            return Err(Refusal::policy("under-way", problem));
+            return Err(RegistryError::policy("under-way", problem));
         }
         Ok(())
     }
 
-    /// Goes on with a job that was cut short: whoever began it may, and those who may do everything.
-    pub(crate) fn take_up(&self, who: &Principal, number: u64) -> Result<Begun, Refusal> {
-        let beginning = self.underways.beginning.lock();
+    /// Resumes an interrupted job. The principal that started it may, and those that may do
+    /// everything.
+    pub(crate) fn take_up(&self, who: &Principal, number: u64) -> Result<Begun, RegistryError> {
+        let beginning = self.running_jobs.beginning.lock();
         let _only = beginning.unwrap_or_else(PoisonError::into_inner);
         let job = self.job_of(who, number)?;
         job.check_unfinished()?;
         self.is_at_rest(&job)?;
-        let actor = self.change(who, |draft| Ok(draft.actor_id()))?;
+        let actor = self.change(who, |change_set| Ok(change_set.actor_id()))?;
         Ok(self.enter(job, actor, false))
     }
 
-    /// Leaves jobs that were cut short as they are.
-    pub(crate) fn give_up(&self, who: &Principal, kind: &JobKind) -> Result<(), Refusal> {
+    /// Starts a job without resuming an interrupted one.
+    pub(crate) fn give_up(&self, who: &Principal, kind: &JobKind) -> Result<(), RegistryError> {
         let is_same = |job: &Job| job.ended.is_none() && job.kind == *kind && job.who == *who;
         let same = self.jobs_that(is_same)?;
         let mut same = same.into_iter();
         same.try_for_each(|job| self.end_job(job).map(|_| ()))
     }
 
-    /// Says that a job is done. Its list has been gone through, and is dropped: what was done stands in the events.
-    pub(crate) fn end_job(&self, mut job: Job) -> Result<Job, Refusal> {
+    /// Marks a job as ended, and deletes its list: the events record its changes.
+    pub(crate) fn end_job(&self, mut job: Job) -> Result<Job, RegistryError> {
         let who = job.who.clone();
-        self.change(&who, move |draft| {
-            // Those of an import are stored as it goes on.
-            if let Some(stored) = draft.job(job.number)? {
+        self.change(&who, move |change_set| {
+            // The events of an import are stored while it runs.
+            if let Some(stored) = change_set.job(job.number)? {
                 job.events = stored.events;
             }
-            job.ended = Some(draft.time());
-            draft.keep_job(&job)?;
-            draft.drop_list(&job);
+            job.ended = Some(change_set.time());
+            change_set.store_job(&job)?;
+            change_set.drop_list(&job);
             Ok(job)
         })
     }
 }
 
-impl Draft<'_> {
-    pub(crate) fn keep_job(&mut self, job: &Job) -> Result<(), Refusal> {
+impl ChangeSet<'_> {
+    pub(crate) fn store_job(&mut self, job: &Job) -> Result<(), RegistryError> {
         self.push(job.to_write()?);
         Ok(())
     }
@@ -382,31 +384,33 @@ impl Draft<'_> {
         let JobKind::Withdraw { count, .. } = job.kind else {
             return;
         };
-        let size = u64::try_from(PART).unwrap_or(u64::MAX);
+        let size = u64::try_from(JOB_BATCH).unwrap_or(u64::MAX);
         for part in 0..count.div_ceil(size) {
             let key = part_key(job.number, part);
-            self.push(Write::Delete(Place::named(Table::Meta, &key).into_owned()));
+            self.push(Write::Delete(
+                TableKey::named(Table::Meta, &key).into_owned(),
+            ));
         }
     }
 
-    /// Forgets jobs that ended long ago, and what was refused by some that are not so old.
-    fn prune_jobs(&mut self, old: &OldJobs) -> Result<(), Refusal> {
+    /// Deletes jobs that ended long ago, and the errors of less old ones.
+    fn prune_jobs(&mut self, old: &OldJobs) -> Result<(), RegistryError> {
         for number in &old.without_outcomes {
-            self.drop_refusals(*number)?;
+            self.drop_errors(*number)?;
         }
         for number in &old.forgotten {
             if let Some(job) = self.job(*number)? {
                 self.drop_list(&job);
             }
-            self.drop_refusals(*number)?;
-            self.push(Write::Delete(place(*number)));
+            self.drop_errors(*number)?;
+            self.push(Write::Delete(table_key(*number)));
         }
         Ok(())
     }
 }
 
-fn damaged(number: u64) -> Refusal {
-    Refusal::Corrupt {
+fn damaged(number: u64) -> RegistryError {
+    RegistryError::Corrupt {
         what: format!("job {number}"),
     }
 }

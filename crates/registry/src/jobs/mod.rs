@@ -1,4 +1,4 @@
-//! Long work on many names: running it, looking at it, resuming it and undoing it.
+//! Jobs: running, showing, resuming and undoing work on many names.
 
 pub(crate) mod access;
 pub(crate) mod bulk;

@@ -1,37 +1,37 @@
-//! Jobs that are under way in this process: how far each has come, and that it is to stop.
+//! Jobs that run in this process: their progress, and requests to stop them.
 //!
-//! A job is kept in the store with what is done of it; what is here ends with the process. A job that is kept as not
-//! ended, and is not here, was cut short.
+//! The store has the job and its progress; the data here ends with the process. A stored job that
+//! has not ended and is not here was interrupted.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::access::principal::Principal;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::Counts;
 use crate::jobs::job::Job;
 use crate::registry::Registry;
 
-/// How far a job has come.
+/// The progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// How much of it is done.
+    /// How much is done.
     pub done: u64,
-    /// How much there is to do, if that is known.
+    /// How much there is in total, if that is known.
     pub total: Option<u64>,
-    /// What that counts: `names`, or `bytes` of what is taken.
+    /// The unit: `names`, or `bytes` of the input.
     pub unit: &'static str,
-    /// What came of it so far.
+    /// The counts so far.
     pub counts: Counts,
 }
 
 /// How a job is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// For good.
+    /// Cancels it for good.
     Cancel,
-    /// To be gone on with: the process ends.
+    /// Pauses it because the process ends; it can be resumed.
     Pause,
 }
 
@@ -39,20 +39,20 @@ const GOES_ON: u8 = 0;
 const CANCEL: u8 = 1;
 const PAUSE: u8 = 2;
 
-/// A job that is under way, for whoever watches it and for what works on it.
+/// A running job, shared by its worker and by those who watch it.
 #[derive(Debug)]
-pub(crate) struct Underway {
+pub(crate) struct RunningJob {
     done: AtomicU64,
-    /// The greatest number if it is not known.
+    /// `u64::MAX` if it is not known.
     total: AtomicU64,
     unit: &'static str,
     counts: Mutex<Counts>,
     stop: AtomicU8,
-    /// Whether somebody waits until it is done.
+    /// Whether a caller waits for its end.
     is_waited_for: AtomicBool,
 }
 
-impl Underway {
+impl RunningJob {
     pub(crate) fn set_total(&self, total: u64) {
         self.total.store(total, Ordering::Relaxed);
     }
@@ -62,7 +62,7 @@ impl Underway {
         *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = counts;
     }
 
-    /// How it is to stop, if it is.
+    /// How to stop, if it was told to.
     pub(crate) fn stop(&self) -> Option<Stop> {
         match self.stop.load(Ordering::Relaxed) {
             CANCEL => Some(Stop::Cancel),
@@ -82,19 +82,19 @@ impl Underway {
     }
 }
 
-type ByNumber = HashMap<u64, Arc<Underway>>;
+type ByNumber = HashMap<u64, Arc<RunningJob>>;
 
-/// All that are under way.
+/// All running jobs.
 #[derive(Debug, Default)]
-pub(crate) struct Underways {
+pub(crate) struct RunningJobs {
     by_number: Arc<Mutex<ByNumber>>,
-    /// Held while a job begins, so that none is gone on with twice.
+    /// Locked while a job starts, so that none is resumed twice.
     pub(crate) beginning: Mutex<()>,
     /// Whether the process is about to end.
     is_ending: Arc<AtomicBool>,
 }
 
-impl Underways {
+impl RunningJobs {
     fn all(&self) -> MutexGuard<'_, ByNumber> {
         let locked = self.by_number.lock();
         locked.unwrap_or_else(PoisonError::into_inner)
@@ -104,9 +104,9 @@ impl Underways {
         self.all().contains_key(&number)
     }
 
-    /// A job is under way from now on, until what comes back is dropped.
-    pub(crate) fn enter(&self, job: &Job, unit: &'static str) -> Entered {
-        let underway = Arc::new(Underway {
+    /// Registers a job as running until the returned guard is dropped.
+    pub(crate) fn enter(&self, job: &Job, unit: &'static str) -> RunningJobGuard {
+        let running_job = Arc::new(RunningJob {
             done: AtomicU64::new(if unit == "names" { job.done } else { 0 }),
             total: AtomicU64::new(u64::MAX),
             unit,
@@ -114,37 +114,37 @@ impl Underways {
             stop: AtomicU8::new(GOES_ON),
             is_waited_for: AtomicBool::new(true),
         });
-        self.all().insert(job.number, Arc::clone(&underway));
-        Entered {
+        self.all().insert(job.number, Arc::clone(&running_job));
+        RunningJobGuard {
             number: job.number,
-            underway,
+            running_job,
             of: Arc::clone(&self.by_number),
             is_ending: Arc::clone(&self.is_ending),
         }
     }
 }
 
-/// A job that is under way as long as this is kept.
+/// The registration of a running job; dropping it ends the registration.
 #[derive(Debug)]
-pub(crate) struct Entered {
+pub(crate) struct RunningJobGuard {
     number: u64,
-    pub(crate) underway: Arc<Underway>,
+    pub(crate) running_job: Arc<RunningJob>,
     of: Arc<Mutex<ByNumber>>,
     is_ending: Arc<AtomicBool>,
 }
 
-impl Entered {
-    /// Nobody waits for it: it stops when the process is about to end.
-    pub(crate) fn leave_alone(&self) {
-        let underway = &self.underway;
-        underway.is_waited_for.store(false, Ordering::Relaxed);
+impl RunningJobGuard {
+    /// Detaches the job: no caller waits for it, and it stops when the process ends.
+    pub(crate) fn detach(&self) {
+        let running_job = &self.running_job;
+        running_job.is_waited_for.store(false, Ordering::Relaxed);
         if self.is_ending.load(Ordering::Relaxed) {
-            underway.stop.store(PAUSE, Ordering::Relaxed);
+            running_job.stop.store(PAUSE, Ordering::Relaxed);
         }
     }
 }
 
-impl Drop for Entered {
+impl Drop for RunningJobGuard {
     fn drop(&mut self) {
         let mut all = self.of.lock().unwrap_or_else(PoisonError::into_inner);
         all.remove(&self.number);
@@ -152,15 +152,15 @@ impl Drop for Entered {
 }
 
 impl Registry {
-    /// How far a job has come that is under way in this process.
+    /// The progress of a job that runs in this process.
     pub(crate) fn progress(&self, number: u64) -> Option<Progress> {
-        let all = self.underways.all();
-        all.get(&number).map(|underway| underway.progress())
+        let all = self.running_jobs.all();
+        all.get(&number).map(|running_job| running_job.progress())
     }
 
-    /// A job that was looked up, and how far it has come if it is under way in this process. One that ended in between
-    /// is looked up again: it was not cut short.
-    pub fn with_progress(&self, job: Job) -> Result<(Job, Option<Progress>), Refusal> {
+    /// A job and its progress, if it runs in this process. A job that ended in between is read
+    /// again, so that it does not look interrupted.
+    pub fn with_progress(&self, job: Job) -> Result<(Job, Option<Progress>), RegistryError> {
         let progress = self.progress(job.number);
         let job = match progress {
             None if job.ended.is_none() => self.job(job.number)?,
@@ -169,18 +169,21 @@ impl Registry {
         Ok((job, progress))
     }
 
-    /// Stops a job at its next batch, for good; one that was cut short is not gone on with any more. What it has done
-    /// stays, and can be undone but for an import.
-    pub fn cancel_job(&self, who: &Principal, number: u64) -> Result<Job, Refusal> {
+    /// Cancels a job: it stops at its next batch and cannot be resumed. Its changes stay and can be
+    /// undone, except those of an import.
+    pub fn cancel_job(&self, who: &Principal, number: u64) -> Result<Job, RegistryError> {
         let mut job = self.job_of(who, number)?;
         if job.ended.is_some() {
             let problem = match job.kind {
                 _ if job.is_cancelled => "was cancelled already",
                 _ => "has ended: undo it instead",
             };
-            return Err(Refusal::policy("done", format!("job {number} {problem}")));
+            return Err(RegistryError::policy(
+                "done",
+                format!("job {number} {problem}"),
+            ));
         }
-        let running = self.underways.all().get(&number).cloned();
+        let running = self.running_jobs.all().get(&number).cloned();
         if let Some(running) = running {
             running.stop.store(CANCEL, Ordering::Relaxed);
             return Ok(job);
@@ -189,23 +192,23 @@ impl Registry {
         self.end_job(job)
     }
 
-    /// How many jobs are under way in this process.
+    /// The number of jobs that run in this process.
     #[must_use]
     pub fn jobs_under_way(&self) -> usize {
-        self.underways.all().len()
+        self.running_jobs.all().len()
     }
 
-    /// Has all jobs that nobody waits for stop at their next batch, to be gone on with by another process.
+    /// Stops all detached jobs at their next batch, so that another process can resume them.
     pub fn pause_jobs(&self) {
-        self.underways.is_ending.store(true, Ordering::Relaxed);
-        let all = self.underways.all();
-        let left_alone = |underway: &&Arc<Underway>| {
-            let is_waited_for = underway.is_waited_for.load(Ordering::Relaxed);
+        self.running_jobs.is_ending.store(true, Ordering::Relaxed);
+        let all = self.running_jobs.all();
+        let left_alone = |running_job: &&Arc<RunningJob>| {
+            let is_waited_for = running_job.is_waited_for.load(Ordering::Relaxed);
             !is_waited_for
         };
-        for underway in all.values().filter(left_alone) {
-            let stop = &underway.stop;
-            // One that is to be cancelled is.
+        for running_job in all.values().filter(left_alone) {
+            let stop = &running_job.stop;
+            // A cancelled job stays cancelled.
             let _ = stop.compare_exchange(GOES_ON, PAUSE, Ordering::Relaxed, Ordering::Relaxed);
         }
     }

@@ -1,39 +1,39 @@
-//! What there is to undo of a job.
+//! Undoing a job: which changes to undo.
 //!
-//! Every job stores which events are its own. All that it did to one name is undone together, last first, or not at all.
-//! An import creates names, too: these stay as it has left them.
+//! Every job stores its own events. All its changes of one name are undone as a whole, last first,
+//! or not at all. Names that an import created stay.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use handfast_store::Place;
+use handfast_store::TableKey;
 
 use crate::access::principal::Principal;
 use crate::change::view::View;
-use crate::error::Refusal;
-use crate::import::judged;
+use crate::error::RegistryError;
+use crate::import::split_failure;
 use crate::jobs::job::{Job, JobKind};
 use crate::jobs::undone;
 use crate::log::event::Subject;
 use crate::name::record::Record;
 use crate::registry::Registry;
 
-/// What a job did to a name, to be undone.
+/// The changes of a job on a name, to be undone.
 #[derive(Clone)]
 pub(crate) struct ToUndo {
     /// The events, last first.
     pub(crate) events: Vec<u64>,
-    /// The key of the name, if it is there.
+    /// The key of the name, if it exists.
     pub(crate) key: Option<String>,
 }
 
 impl Registry {
-    /// Whether someone may undo a job, and something is left of it to undo.
-    pub(crate) fn may_undo(&self, who: &Principal, job: u64) -> Result<(), Refusal> {
+    /// Checks that a principal may undo a job, and that something is left to undo.
+    pub(crate) fn may_undo(&self, who: &Principal, job: u64) -> Result<(), RegistryError> {
         let found = self.job(job)?;
         if !self.may_see_job(who, &found)? {
             let problem = "only who ran a job, and the operator, undo all of it";
-            return Err(Refusal::policy("operator-only", problem));
+            return Err(RegistryError::policy("operator-only", problem));
         }
         let jobs = self.undos_and(job)?;
         if matches!(found.kind, JobKind::Import { .. }) {
@@ -42,44 +42,44 @@ impl Registry {
         match undone::undone(&jobs).get(&job) {
             Some(later) => {
                 let problem = format!("job {job} was undone by job {later}");
-                Err(Refusal::policy("undone", problem))
+                Err(RegistryError::policy("undone", problem))
             }
             None => Ok(()),
         }
     }
 
-    /// Whether there is anything to undo: an import creates names, too, and these stay.
-    fn may_undo_import(&self, import: &Job) -> Result<(), Refusal> {
+    /// Checks that there is anything to undo: names that an import created stay.
+    fn may_undo_import(&self, import: &Job) -> Result<(), RegistryError> {
         let number = import.number;
-        let refuse = |problem: String| Err(Refusal::policy("cannot-undo", problem));
-        if self.underways.holds(number) {
+        let refuse = |problem: String| Err(RegistryError::policy("cannot-undo", problem));
+        if self.running_jobs.holds(number) {
             return refuse(format!(
                 "job {number} is under way: cancel it first with `handfast job cancel {number}`"
             ));
         }
         if import.ended.is_none() {
             return refuse(format!(
-                "job {number} was interrupted: import the same again to finish it, or cancel it with \
-                 `handfast job cancel {number}`, and then undo it"
+                "job {number} was interrupted: import the same again to finish it, or cancel it \
+                 with `handfast job cancel {number}`, and then undo it"
             ));
         }
         if import.counts.changed == 0 && !import.is_cancelled {
             return refuse(format!(
-                "job {number} changed nothing that was there before; what it created stays: withdraw names with \
-                 `handfast job withdraw FILE --reason WHY`"
+                "job {number} changed nothing that was there before; what it created stays: \
+                 withdraw names with `handfast job withdraw FILE --reason WHY`"
             ));
         }
         if import.events.is_empty() {
             return refuse(format!(
-                "it is not known which changes are of job {number}, because an earlier version ran it: undo them name \
-                 by name with `handfast name undo`"
+                "it is not known which changes are of job {number}, because an earlier version ran \
+                 it: undo them name by name with `handfast name undo`"
             ));
         }
         Ok(())
     }
 
-    /// How many names and authorities the job has created that a job undoes, if that is an import.
-    pub(crate) fn created_by_undone(&self, kind: &JobKind) -> Result<u64, Refusal> {
+    /// The number of names and authorities that the undone job had created, if it is an import.
+    pub(crate) fn created_by_undone(&self, kind: &JobKind) -> Result<u64, RegistryError> {
         let JobKind::Undo { job } = kind else {
             return Ok(0);
         };
@@ -88,8 +88,8 @@ impl Registry {
         Ok(if is_import { undone.counts.created } else { 0 })
     }
 
-    /// What a job is to undo, by name, the name that was changed last first.
-    pub(crate) fn events_to_undo(&self, kind: &JobKind) -> Result<Vec<ToUndo>, Refusal> {
+    /// The changes to undo, by name, the last changed name first.
+    pub(crate) fn events_to_undo(&self, kind: &JobKind) -> Result<Vec<ToUndo>, RegistryError> {
         let JobKind::Undo { job } = kind else {
             return Ok(Vec::new());
         };
@@ -118,7 +118,7 @@ impl Registry {
             find_hidden(view, &hidden, &mut events)?;
             let mut by_name = by_name(events);
             if is_import {
-                // A name that the import has created stays as it has left it.
+                // A name that the import created stays as it is.
                 let mut others = Vec::with_capacity(by_name.len());
                 for name in by_name {
                     if !is_created_by(view, &job, &name)? {
@@ -132,18 +132,18 @@ impl Registry {
     }
 }
 
-/// Puts all that was done to a name together, the name that was changed last first.
+/// Groups the events by name, the last changed name first.
 fn by_name(events: Vec<(u64, Option<String>)>) -> Vec<ToUndo> {
     let mut names: Vec<ToUndo> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut positions: HashMap<String, usize> = HashMap::new();
     for (number, key) in events.into_iter().rev() {
-        let place = key.as_ref().and_then(|key| places.get(key)).copied();
-        if let Some(name) = place.and_then(|place| names.get_mut(place)) {
+        let position = key.as_ref().and_then(|key| positions.get(key)).copied();
+        if let Some(name) = position.and_then(|position| names.get_mut(position)) {
             name.events.push(number);
             continue;
         }
         if let Some(key) = &key {
-            places.insert(key.clone(), names.len());
+            positions.insert(key.clone(), names.len());
         }
         let events = vec![number];
         names.push(ToUndo { events, key });
@@ -151,12 +151,12 @@ fn by_name(events: Vec<(u64, Option<String>)>) -> Vec<ToUndo> {
     names
 }
 
-/// Whether a job has created a name.
-fn is_created_by(view: &View<'_>, job: &Job, name: &ToUndo) -> Result<bool, Refusal> {
+/// Whether a job created a name.
+fn is_created_by(view: &View<'_>, job: &Job, name: &ToUndo) -> Result<bool, RegistryError> {
     let Some(key) = &name.key else {
         return Ok(false);
     };
-    let first = judged(view.record(key))?.ok().flatten();
+    let first = split_failure(view.record(key))?.ok().flatten();
     let Some(first) = first.map(|record| record.first_event) else {
         return Ok(false);
     };
@@ -165,47 +165,49 @@ fn is_created_by(view: &View<'_>, job: &Job, name: &ToUndo) -> Result<bool, Refu
     Ok(range.is_some_and(|(from, to)| (*from..=*to).contains(&first)))
 }
 
-/// Names that may be erased do not stand in their events: they are found by trying.
+/// Events do not contain names that may be erased: they are found by trying.
 fn find_hidden(
     view: &View<'_>,
     hidden: &HashMap<[u8; 32], Vec<usize>>,
     events: &mut [(u64, Option<String>)],
-) -> Result<(), Refusal> {
+) -> Result<(), RegistryError> {
     if hidden.is_empty() {
         return Ok(());
     }
-    view.now.scan(&Place::record(b""), &mut |place, bytes| {
-        let key = String::from_utf8_lossy(place.name());
-        let salt = Record::from_bytes(bytes)
-            .ok()
-            .and_then(|record| record.salt);
-        if let Some(salt) = salt
-            && let Subject::Hidden(commitment) = Subject::hide(&key, &salt)
-            && let Some(places) = hidden.get(&commitment)
-        {
-            for place in places {
-                if let Some(event) = events.get_mut(*place) {
-                    event.1 = Some(key.to_string());
+    view.now
+        .scan(&TableKey::record(b""), &mut |position, bytes| {
+            let key = String::from_utf8_lossy(position.name());
+            let salt = Record::from_bytes(bytes)
+                .ok()
+                .and_then(|record| record.salt);
+            if let Some(salt) = salt
+                && let Subject::Hidden(commitment) = Subject::hide(&key, &salt)
+                && let Some(positions) = hidden.get(&commitment)
+            {
+                for position in positions {
+                    if let Some(event) = events.get_mut(*position) {
+                        event.1 = Some(key.to_string());
+                    }
                 }
             }
-        }
-        ControlFlow::Continue(())
-    })?;
+            ControlFlow::Continue(())
+        })?;
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::World;
+    use crate::Environment;
     use crate::import::Counts;
 
-    /// Imports of earlier versions stored no events: undoing them would have done nothing, and said that all was done.
+    /// Imports of earlier versions stored no events. Undoing them would have done nothing and
+    /// reported success.
     #[test]
     fn an_import_of_an_earlier_version_is_not_undone() {
         let folder = tempfile::tempdir().unwrap();
-        let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
-        let registry = Registry::create(folder.path(), world).unwrap();
+        let environment = Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+        let registry = Registry::create(folder.path(), environment).unwrap();
         let kind = JobKind::Import {
             source: "names.csv".into(),
             fingerprint: [0; 32],
@@ -213,13 +215,15 @@ mod tests {
         let undo = |job: Job| {
             let number = job.number;
             registry
-                .change(&Principal::Operator, move |draft| draft.keep_job(&job))
+                .change(&Principal::Operator, move |change_set| {
+                    change_set.store_job(&job)
+                })
                 .unwrap();
             let kind = JobKind::Undo { job: number };
             let undone = registry.run_job(&Principal::Operator, kind, false, &mut |_| ());
-            let refusal = undone.unwrap_err();
-            assert_eq!(refusal.code(), "cannot-undo");
-            refusal.to_string()
+            let error = undone.unwrap_err();
+            assert_eq!(error.code(), "cannot-undo");
+            error.to_string()
         };
         let old = Job {
             number: 1,

@@ -1,13 +1,13 @@
-//! Which jobs have been undone.
+//! Which jobs were undone.
 //!
-//! One that was undone is not undone again. That counts only if all of it was: an undo that was cancelled, or that
-//! refused some names, leaves something to do; and one that has itself been undone has left nothing behind.
+//! A job can be undone once. An undo counts only if it completed without errors and has not itself
+//! been undone.
 
 use std::collections::HashMap;
 
 use crate::jobs::job::{Job, JobKind};
 
-/// The jobs that have been undone, each with the one that did it. All jobs are given, oldest first.
+/// The undone jobs, each with the job that undid it. The input is all jobs, oldest first.
 pub(crate) fn undone(jobs: &[Job]) -> HashMap<u64, u64> {
     let mut undos: HashMap<u64, Vec<&Job>> = HashMap::new();
     for job in jobs {
@@ -17,7 +17,7 @@ pub(crate) fn undone(jobs: &[Job]) -> HashMap<u64, u64> {
     }
     let undos_of = |job: &Job| undos.get(&job.number).into_iter().flatten().copied();
     let mut undone = HashMap::new();
-    // Whatever undoes a job comes behind it, and is known by then.
+    // The job that undoes another comes after it, so it is known by then.
     for job in jobs.iter().rev() {
         let again = undos_of(job)
             .flat_map(undos_of)
@@ -40,7 +40,7 @@ mod tests {
     use crate::access::principal::Principal;
     use crate::import::Counts;
 
-    /// An undo: of which job, whether it was cancelled, how many names it changed and refused.
+    /// An undo: of which job, whether it was cancelled, how many names it changed and rejected.
     type Undo = (u64, bool, u64, u64);
 
     fn job(number: u64, (of, is_cancelled, changed, refused): Undo) -> Job {
@@ -57,7 +57,7 @@ mod tests {
         }
     }
 
-    /// The first job is one that undoes nothing there is.
+    /// The first job undoes a job that does not exist.
     #[test]
     fn a_job_is_undone_if_all_of_it_is_and_stays_so() {
         let cases: [(&[Undo], Option<u64>); 10] = [
@@ -66,7 +66,7 @@ mod tests {
             (&[(1, true, 5, 0)], None),
             (&[(1, false, 8, 1)], None),
             (&[(1, true, 5, 0), (1, false, 4, 0)], Some(3)),
-            // The undo is undone, as far as that goes; and that is undone again.
+            // The undo is undone, and that is undone again.
             (&[(1, false, 9, 0), (2, false, 9, 0)], None),
             (&[(1, false, 9, 0), (2, true, 3, 0)], None),
             (

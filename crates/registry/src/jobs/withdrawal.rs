@@ -1,7 +1,8 @@
-//! Lists of names that are withdrawn together: what of a list is stored.
+//! Withdrawing a list of names: which part of the list is stored.
 //!
-//! A list is as long as a request may be, and stays until its job has ended. So rights are looked at first: a name that
-//! the caller may not touch is refused at once, and only its place in the list is stored.
+//! A list may be as long as a request, and stays until its job has ended. So rights are checked
+//! first: a name that the principal may not change is rejected at once, and only its position in
+//! the list is stored.
 
 use std::collections::HashMap;
 
@@ -12,11 +13,11 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::Outcome;
 use crate::jobs::job::JobKind;
 use crate::name::record::State;
-use crate::name::states::check_reason;
+use crate::name::withdraw::check_reason;
 use crate::registry::Registry;
 
 /// A withdrawal, as a job.
@@ -33,29 +34,30 @@ pub(crate) fn withdrawal(ids: &[String], reason: &str) -> JobKind {
     }
 }
 
-/// After how many names, all of them refused, a list is refused as a whole.
+/// A list is rejected as a whole after this many names, if all of them were rejected.
 const MAX_REFUSED_AT_START: usize = 1_000;
 
-/// A list of names, of which some are refused.
+/// A list of names, some of them rejected.
 #[derive(Default)]
 pub(crate) struct Permitted {
-    /// The names, with an empty text in place of each that is refused.
+    /// The names, with an empty text for each rejected one.
     pub(crate) list: Vec<String>,
-    /// Those that are refused, each with its line.
+    /// The rejected names, each with its line.
     pub(crate) refused: Vec<(u64, String)>,
 }
 
 impl Registry {
-    /// Looks at which names of a list someone may withdraw; refuses all of it if there are none.
+    /// Checks which names of a list a principal may withdraw; rejects the whole list if there are
+    /// none.
     pub(crate) fn permitted(
         &self,
         who: &Principal,
         ids: &[String],
         reason: &str,
-    ) -> Result<Permitted, Refusal> {
+    ) -> Result<Permitted, RegistryError> {
         check_reason(reason)?;
         if ids.iter().all(|id| id.trim().is_empty()) {
-            return Err(Refusal::policy("no-names", "the list has no names"));
+            return Err(RegistryError::policy("no-names", "the list has no names"));
         }
         self.read(|view| {
             if view.may_do_all(who)? {
@@ -66,10 +68,10 @@ impl Registry {
             }
             let mut roles = HashMap::new();
             let mut permitted = Permitted::default();
-            // That a role is missing says most.
+            // A missing role is the most useful reason.
             let (mut first, mut denied) = (None, None);
             for (line, id) in (1..).zip(ids) {
-                // Whoever may touch none of many names does not have the rest looked at.
+                // If the principal may change none of many names, the rest is not checked.
                 let looked_at = permitted.list.len();
                 if looked_at == MAX_REFUSED_AT_START && permitted.refused.len() == looked_at {
                     break;
@@ -77,19 +79,19 @@ impl Registry {
                 match view.may_withdraw(who, id, &mut roles) {
                     Ok(()) => permitted.list.push(id.clone()),
                     Err(failure) if failure.is_failure() => return Err(failure),
-                    Err(refusal) => {
+                    Err(error) => {
                         permitted.list.push(String::new());
                         permitted.refused.push((line, id.clone()));
-                        let said = match refusal {
-                            Refusal::Denied { .. } => &mut denied,
+                        let said = match error {
+                            RegistryError::Denied { .. } => &mut denied,
                             _ => &mut first,
                         };
-                        said.get_or_insert(refusal);
+                        said.get_or_insert(error);
                     }
                 }
             }
             match denied.or(first) {
-                Some(refusal) if permitted.refused.len() == permitted.list.len() => Err(refusal),
+                Some(error) if permitted.refused.len() == permitted.list.len() => Err(error),
                 _ => Ok(permitted),
             }
         })
@@ -97,18 +99,19 @@ impl Registry {
 }
 
 impl Registry {
-    /// Reports the names of a list that were refused before its job began.
+    /// Reports the names of a list that were rejected before its job started.
     pub(crate) fn report_refused(
         &self,
         who: &Principal,
         refused: &[(u64, String)],
         report: &mut dyn FnMut(&Outcome),
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let mut roles = HashMap::new();
         for (line, id) in refused {
             let why = self.read(|view| Ok(view.may_withdraw(who, id, &mut roles)))?;
-            let gone = |()| Refusal::policy("not-now", "it was not permitted when the job began");
-            let why = why.map_or_else(|refusal| refusal, gone);
+            let gone =
+                |()| RegistryError::policy("not-now", "it was not permitted when the job began");
+            let why = why.map_or_else(|error| error, gone);
             report(&Outcome::refused(*line, Some(id), &why));
         }
         Ok(())
@@ -116,14 +119,14 @@ impl Registry {
 }
 
 impl View<'_> {
-    /// Whether someone may withdraw a name, as far as that can be told by who they are.
+    /// Checks that a principal may withdraw a name, as far as its roles can tell.
     fn may_withdraw(
         &self,
         who: &Principal,
         id: &str,
         roles: &mut HashMap<String, bool>,
-    ) -> Result<(), Refusal> {
-        let identifier = self.identify_kept(id)?;
+    ) -> Result<(), RegistryError> {
+        let identifier = self.identify_registered(id)?;
         let path = AuthorityPath::of(&identifier, self);
         let has_role = if let Some(has_role) = roles.get(path.key()) {
             *has_role
@@ -136,7 +139,7 @@ impl View<'_> {
             return Ok(());
         }
         let record = self.record(identifier.key(self).as_str())?;
-        let record = record.ok_or_else(|| Refusal::NotFound(id.to_string()))?;
+        let record = record.ok_or_else(|| RegistryError::NotFound(id.to_string()))?;
         let by_protocol = AdminPermissions::DELETE_HANDLE;
         if self.holds(who, Role::Write, &record)?
             || self.protocol_grants(who, by_protocol, &record.values)?
@@ -144,9 +147,9 @@ impl View<'_> {
             return Ok(());
         }
         if record.state == State::Reserved && !self.may_see(who, &path, &record)? {
-            return Err(Refusal::NotFound(id.to_string()));
+            return Err(RegistryError::NotFound(id.to_string()));
         }
-        Err(Refusal::Denied {
+        Err(RegistryError::Denied {
             needs: Role::Write,
             authority: path,
         })

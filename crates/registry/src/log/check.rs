@@ -1,85 +1,87 @@
-//! Is all that is kept what was written?
+//! Checking the store: is everything as it was written?
 
 use std::fmt;
 use std::ops::ControlFlow;
 
 use handfast_id::{CordraId, Handle, HandleProfile, Rules};
-use handfast_store::{Place, StoreError, Table};
+use handfast_store::{StoreError, Table, TableKey};
 
 use crate::access::account::Account;
 use crate::access::principal::Principal;
 use crate::authority::policy::Authority;
 use crate::change::change_set::{AUTHORITY_HISTORY, authority_commitments, commitments};
 use crate::change::view::{View, read_event};
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject};
 use crate::lookup::value_index::{left_for_later, reverse_value};
-use crate::name::manage::is_stable;
+use crate::name::create::is_stable;
 use crate::name::record::Record;
 use crate::name::url::{is_url_type, url_problem};
 use crate::namespace::comments::COMMENT;
-use crate::namespace::kept::{ENTRY, Kept, NAMESPACE_HISTORY};
 use crate::namespace::policy::POLICY;
+use crate::namespace::stored::{ENTRY, NAMESPACE_HISTORY, StoredNamespace};
 use crate::namespace::{NamespaceComment, NamespacePolicy};
 use crate::registry::Registry;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Default)]
 pub struct Check {
-    /// How many records were read.
+    /// The number of records.
     pub records: u64,
-    /// How many earlier versions were read.
+    /// The number of earlier versions.
     pub versions: u64,
-    /// How many authorities were read.
+    /// The number of authorities.
     pub authorities: u64,
-    /// How many entries of the `info` registry were read that somebody has touched.
+    /// The number of stored entries of the `info` registry.
     pub namespaces: u64,
-    /// How many events were read.
+    /// The number of events.
     pub events: u64,
-    /// What is wrong.
+    /// The errors.
     pub problems: Vec<Problem>,
-    /// How many names have a URL that no browser could follow.
+    /// The number of names with a URL that no browser could follow.
     pub malformed_urls: u64,
-    /// How many names look like CORDRA identifiers, in uppercase, under an authority of ordinary handles. Earlier versions
-    /// wrote such names in uppercase, however they were registered.
+    /// The number of names that look like CORDRA identifiers, in uppercase, under an authority of
+    /// ordinary handles. Earlier versions wrote such names in uppercase, however they were
+    /// registered.
     pub uppercased: u64,
     /// The first of them.
     pub first_uppercased: Vec<String>,
 }
 
-/// How many names are listed whose spelling may have been changed.
+/// The maximum number of listed names whose spelling may have been changed.
 const MAX_UPPERCASED: usize = 1_000;
 
-/// Something that is not what was written.
+/// An error in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
     /// An authority cannot be read.
     Authority(String),
-    /// An event cannot be read, or is not the one of its number.
+    /// An event cannot be read, or has another number.
     Event(u64),
     /// Numbers of events are missing before this one.
     Gap(u64),
-    /// What an event made is not there.
+    /// The subject of an event does not exist.
     Missing(String, u64),
-    /// An account, or who an opaque id is, is not what was written.
+    /// An account, or the principal of an opaque id, is damaged.
     Person(String),
-    /// The index of values has other entries than the records have values.
+    /// The index of values does not have as many entries as the records have values.
     Index {
-        /// How many it has.
+        /// The number of entries.
         found: u64,
-        /// How many it should have.
+        /// The expected number.
         expected: u64,
     },
-    /// An entry of the `info` registry, a comment on one, or its policy is not what was written.
+    /// An entry of the `info` registry, a comment on one, or its policy is damaged.
     Namespace(String),
     /// A record cannot be read.
     Record(String),
-    /// The values of a record are not those that its last event committed to.
+    /// The values of a record differ from the commitments of its last event.
     RecordAndEvent(String, u64),
-    /// The rules of its namespace change the name that it is kept under, so that it is not found.
+    /// The rules of its namespace give the name another key than its stored one, so that a lookup
+    /// does not find it.
     Unstable(String),
-    /// An earlier version cannot be read, or is not what its event committed to.
+    /// An earlier version cannot be read, or differs from the commitment of its event.
     Version(String, u64),
 }
 
@@ -116,9 +118,9 @@ impl fmt::Display for Problem {
 }
 
 impl Registry {
-    /// Reads all that is kept, and compares records with the events that made them. Problems of the content are named;
-    /// damaged pages are an error, because nothing that is read beside them proves anything.
-    pub fn check(&self) -> Result<Check, Refusal> {
+    /// Reads the whole store, and compares records with their events. It lists errors of the
+    /// content; damaged pages are an error, because no data beside them proves anything.
+    pub fn check(&self) -> Result<Check, RegistryError> {
         let check = self.read(|view| {
             let mut check = Check::default();
             check.events(view)?;
@@ -130,7 +132,7 @@ impl Registry {
             check.people(view)?;
             Ok(check)
         })?;
-        // Tables that nothing above looks into are read to their end as well.
+        // Tables without a check of their own are read to their end, too.
         for table in self.check_tables()? {
             table.entries?;
         }
@@ -139,10 +141,10 @@ impl Registry {
 }
 
 impl Check {
-    fn events(&mut self, view: &View<'_>) -> Result<(), Refusal> {
+    fn events(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
         let mut expected = 1;
-        self.table(view, Table::Events, |check, place, bytes| {
-            let number = place.number().unwrap_or_default();
+        self.table(view, Table::Events, |check, table_key, bytes| {
+            let number = table_key.number().unwrap_or_default();
             check.events += 1;
             if number != expected {
                 check.problems.push(Problem::Gap(number));
@@ -154,10 +156,10 @@ impl Check {
         })
     }
 
-    fn authorities(&mut self, view: &View<'_>) -> Result<(), Refusal> {
-        self.table(view, Table::Authorities, |check, place, bytes| {
+    fn authorities(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
+        self.table(view, Table::Authorities, |check, table_key, bytes| {
             check.authorities += 1;
-            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let key = String::from_utf8_lossy(table_key.name()).into_owned();
             let read = postcard::from_bytes::<Authority>(bytes);
             let is_right = read.is_ok_and(|authority| {
                 authority.path.key() == key && is_committed_authority(view, &authority)
@@ -168,11 +170,11 @@ impl Check {
         })
     }
 
-    fn records(&mut self, view: &View<'_>) -> Result<(), Refusal> {
-        let mut held = 0;
-        self.table(view, Table::Records, |check, place, bytes| {
+    fn records(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
+        let mut indexed = 0;
+        self.table(view, Table::Records, |check, table_key, bytes| {
             check.records += 1;
-            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let key = String::from_utf8_lossy(table_key.name()).into_owned();
             match Record::from_bytes(bytes) {
                 Err(_) => {
                     let name = Record::name_in(bytes).unwrap_or(&key);
@@ -187,7 +189,7 @@ impl Check {
                         .push(Problem::RecordAndEvent(name, record.last_event));
                 }
                 Ok(record) => {
-                    held += distinct_values(&record);
+                    indexed += distinct_values(&record);
                     if has_malformed_url(&record) {
                         check.malformed_urls += 1;
                     }
@@ -206,19 +208,19 @@ impl Check {
         let is_whole = self.problems.is_empty();
         let is_left = !matches!(left_for_later(view), Ok(None));
         let found = view.now.count(Table::Reverse)?;
-        // What cannot be read has been reported, and what is left for later is not there yet.
-        if is_whole && !is_left && found != held {
-            let expected = held;
+        // Unreadable records have been reported, and postponed index entries are not there yet.
+        if is_whole && !is_left && found != indexed {
+            let expected = indexed;
             self.problems.push(Problem::Index { found, expected });
         }
         Ok(())
     }
 
-    fn versions(&mut self, view: &View<'_>) -> Result<(), Refusal> {
-        self.table(view, Table::Versions, |check, place, bytes| {
+    fn versions(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
+        self.table(view, Table::Versions, |check, table_key, bytes| {
             check.versions += 1;
-            let key = String::from_utf8_lossy(place.name()).into_owned();
-            let version = place.number().unwrap_or_default();
+            let key = String::from_utf8_lossy(table_key.name()).into_owned();
+            let version = table_key.number().unwrap_or_default();
             let is_right = if let Some(name) = key.strip_prefix(NAMESPACE_HISTORY) {
                 is_committed_namespace(view, name, Some(version), bytes)
             } else if key.starts_with(AUTHORITY_HISTORY) {
@@ -238,9 +240,9 @@ impl Check {
         })
     }
 
-    fn namespaces(&mut self, view: &View<'_>) -> Result<(), Refusal> {
-        self.table(view, Table::Namespaces, |check, place, bytes| {
-            let key = String::from_utf8_lossy(place.name()).into_owned();
+    fn namespaces(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
+        self.table(view, Table::Namespaces, |check, table_key, bytes| {
+            let key = String::from_utf8_lossy(table_key.name()).into_owned();
             let is_committed = |number: u64, commitments: &Commitments| {
                 matches!(view.event(number), Ok(Some(event)) if event.commitments == *commitments)
             };
@@ -250,7 +252,7 @@ impl Check {
             } else if key.starts_with(COMMENT) {
                 postcard::from_bytes::<NamespaceComment>(bytes)
                     .is_ok_and(|comment| is_committed(comment.event, &comment.commitments()))
-            } else if place.name().starts_with(POLICY) {
+            } else if table_key.name().starts_with(POLICY) {
                 postcard::from_bytes::<NamespacePolicy>(bytes)
                     .is_ok_and(|policy| is_committed(policy.event, &policy.commitments()))
             } else {
@@ -262,42 +264,45 @@ impl Check {
         })
     }
 
-    /// Accounts are kept under their names; who an opaque id is, is known both ways.
-    fn people(&mut self, view: &View<'_>) -> Result<(), Refusal> {
-        self.table(view, Table::Accounts, |check, place, bytes| {
+    /// Checks that accounts are stored under their names, and opaque ids in both directions.
+    fn people(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
+        self.table(view, Table::Accounts, |check, table_key, bytes| {
             let account = Account::from_bytes(bytes);
             let who = account.and_then(|account| Principal::account(&account.name).ok());
-            if who.is_none_or(|who| who.key().as_bytes() != place.name()) {
+            if who.is_none_or(|who| who.key().as_bytes() != table_key.name()) {
                 check.problems.push(Problem::Person(
-                    String::from_utf8_lossy(place.name()).into_owned(),
+                    String::from_utf8_lossy(table_key.name()).into_owned(),
                 ));
             }
         })?;
-        self.table(view, Table::Actors, |check, place, bytes| {
-            let is_known = match place.name().strip_prefix(b"id:") {
+        self.table(view, Table::Actors, |check, table_key, bytes| {
+            let is_known = match table_key.name().strip_prefix(b"id:") {
                 Some(id) => postcard::from_bytes::<Principal>(bytes).is_ok_and(|who| {
                     let key = [b"who:", who.key().as_bytes()].concat();
-                    matches!(view.posted::<[u8; 16]>(Table::Actors, &key), Ok(Some(found)) if found == id)
+                    let found = view.decode_stored::<[u8; 16]>(Table::Actors, &key);
+                    found.is_ok_and(|found| found.is_some_and(|found| found == id))
                 }),
                 None => postcard::from_bytes::<[u8; 16]>(bytes).is_ok_and(|id| {
-                    let key = [b"who:", view.actor(&id).ok().flatten().map(|who| who.key()).unwrap_or_default().as_bytes()].concat();
-                    key == place.name()
+                    let who = view.actor(&id).ok().flatten();
+                    let key = who.map(|who| who.key()).unwrap_or_default();
+                    table_key.name().strip_prefix(b"who:") == Some(key.as_bytes())
                 }),
             };
             if !is_known {
-                check.problems.push(Problem::Person(String::from_utf8_lossy(place.name()).into_owned()));
+                let key = String::from_utf8_lossy(table_key.name()).into_owned();
+                check.problems.push(Problem::Person(key));
             }
         })
     }
 
-    /// What was made by an event, and not unmade by a later one, must be there.
-    fn names_of_events(&mut self, view: &View<'_>) -> Result<(), Refusal> {
-        // Entries of keys that begin alike may stand between each other: the last event of a key is known only
-        // when no key that it begins with, or that begins with it, comes any more.
+    /// Checks that everything that an event created, and no later event removed, exists.
+    fn names_of_events(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
+        // Entries of keys with the same beginning may be mixed: the last event of a key is known
+        // only when no key follows that begins with it, or that it begins with.
         let mut open: Vec<(String, u64)> = Vec::new();
-        self.table(view, Table::EventsByKey, |check, place, _| {
-            let key = String::from_utf8_lossy(place.name());
-            let number = place.number().unwrap_or_default();
+        self.table(view, Table::EventsByKey, |check, table_key, _| {
+            let key = String::from_utf8_lossy(table_key.name());
+            let number = table_key.number().unwrap_or_default();
             let is_unlike = |(other, _): &mut (String, u64)| {
                 !(key.starts_with(other.as_str()) || other.starts_with(&*key))
             };
@@ -313,16 +318,16 @@ impl Check {
         for last in open {
             self.is_there(view, &last);
         }
-        // And the other way round: an event that names its subject is found by it.
-        self.table(view, Table::Events, |check, place, bytes| {
-            let number = place.number().unwrap_or_default();
+        // And the other direction: an event that names its subject is listed under it.
+        self.table(view, Table::Events, |check, table_key, bytes| {
+            let number = table_key.number().unwrap_or_default();
             let Some(event) = read_event(bytes) else {
                 return;
             };
             let is_found = match &event.subject {
                 Subject::Open(key) | Subject::Opened { key, .. } => {
-                    let place = Place::event_of(key.as_bytes(), number);
-                    matches!(view.now.get(&place, |_| ()), Ok(Some(())))
+                    let table_key = TableKey::event_of(key.as_bytes(), number);
+                    matches!(view.now.get(&table_key, |_| ()), Ok(Some(())))
                 }
                 Subject::Hidden(_) | Subject::None => true,
             };
@@ -332,7 +337,7 @@ impl Check {
         })
     }
 
-    /// Whether what the last event of a name, or of an authority, says is so.
+    /// Whether the stored state is as the last event of a name or an authority says.
     fn is_there(&mut self, view: &View<'_>, last: &(String, u64)) {
         let (key, number) = (&last.0, last.1);
         let Ok(Some(event)) = view.event(number) else {
@@ -342,7 +347,7 @@ impl Check {
         let is_gone = matches!(event.action, Action::Erase | Action::DeclineAuthority);
         let made_by = match key.strip_prefix(AUTHORITY_HISTORY) {
             _ if key.starts_with(NAMESPACE_HISTORY) => view
-                .kept_namespace(key.trim_start_matches(NAMESPACE_HISTORY))
+                .stored_namespace(key.trim_start_matches(NAMESPACE_HISTORY))
                 .map(|found| found.map(|found| found.last_event)),
             Some(key) => view
                 .authority_by_key(key)
@@ -354,7 +359,7 @@ impl Check {
         match made_by {
             Ok(Some(made_by)) if !is_gone && made_by == number => {}
             Ok(None) if is_gone => {}
-            // One that cannot be read has been reported.
+            // An unreadable one has been reported.
             Err(_) => {}
             Ok(_) => self.problems.push(Problem::Missing(key.clone(), number)),
         }
@@ -364,13 +369,13 @@ impl Check {
         &mut self,
         view: &View<'_>,
         table: Table,
-        mut visit: impl FnMut(&mut Self, &Place<'_>, &[u8]),
-    ) -> Result<(), Refusal> {
+        mut visit: impl FnMut(&mut Self, &TableKey<'_>, &[u8]),
+    ) -> Result<(), RegistryError> {
         view.now
-            .scan(&Place::named(table, b""), &mut |place, bytes| {
-                visit(self, place, bytes);
-                // LMDB reads nothing more in a transaction that has met a damaged page: entries would look wrong
-                // because others are not found.
+            .scan(&TableKey::named(table, b""), &mut |table_key, bytes| {
+                visit(self, table_key, bytes);
+                // LMDB reads nothing more in a transaction that has met a damaged page: entries
+                // would look wrong because others are not found.
                 if view.now.is_damaged() {
                     ControlFlow::Break(())
                 } else {
@@ -384,7 +389,8 @@ impl Check {
     }
 }
 
-/// Whether a name has a URL that no browser could follow: the protocol takes any, and so does `import --migrate`.
+/// Whether a name has a URL that no browser could follow: the protocol and `import --migrate`
+/// accept any.
 fn has_malformed_url(record: &Record) -> bool {
     let mut urls = record.values.iter();
     urls.any(|value| {
@@ -392,7 +398,8 @@ fn has_malformed_url(record: &Record) -> bool {
     })
 }
 
-/// Whether a name has the form of a CORDRA identifier in uppercase, and its authority is none of them (`CID-12`).
+/// Whether a name has the form of a CORDRA identifier in uppercase, under an authority of another
+/// profile (`CID-12`).
 fn is_uppercased(view: &View<'_>, record: &Record) -> bool {
     let Ok(handle) = Handle::parse(&record.text) else {
         return false;
@@ -406,7 +413,7 @@ fn is_uppercased(view: &View<'_>, record: &Record) -> bool {
         && view.handle_profile(&handle.prefix()) == HandleProfile::Handle
 }
 
-/// How many entries a record has in the index of values.
+/// The number of index entries of a record.
 fn distinct_values(record: &Record) -> u64 {
     let values = record.values.iter();
     let values = values.filter(|value| value.is_public());
@@ -435,14 +442,14 @@ fn is_committed_authority(view: &View<'_>, authority: &Authority) -> bool {
         && committed.is_ok_and(|(commitments, _)| commitments == event.commitments)
 }
 
-/// Whether an event committed to an entry, or to an earlier version of one. What came with the program has no
-/// event.
+/// Whether an event committed to an entry, or to an earlier version of one. Entries that come with
+/// the program have no event.
 fn is_committed_namespace(view: &View<'_>, name: &str, version: Option<u64>, bytes: &[u8]) -> bool {
-    let Ok(kept) = postcard::from_bytes::<Kept>(bytes) else {
+    let Ok(stored) = postcard::from_bytes::<StoredNamespace>(bytes) else {
         return false;
     };
-    let (last_event, commitments) = (kept.last_event, kept.commitments());
-    let Some(entry) = kept.read() else {
+    let (last_event, commitments) = (stored.last_event, stored.commitments());
+    let Some(entry) = stored.read() else {
         return false;
     };
     if entry.name() != name || version.is_some_and(|version| version != entry.version) {

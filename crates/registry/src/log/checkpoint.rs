@@ -1,7 +1,8 @@
-//! The proof log: its identity, checkpoints, proofs and tiles.
+//! The proof log: its identity, checkpoints and tiles.
 //!
-//! The leaves are the events. Whoever holds the public key and an old checkpoint can check that the log
-//! only grew, and whoever holds a [`Proof`] that a name is in it, without asking this registry again.
+//! The leaves are the events. With the public key and an old checkpoint, anyone can check that the
+//! log only grew; with a [`Proof`], that it contains a name. Neither needs to ask this registry
+//! again.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -12,38 +13,38 @@ use handfast_api::Growth;
 use handfast_log::{
     Bundle, Checkpoint, SignedNote, SigningKey, Tile, VerifyingKey, consistency, root_at,
 };
-use handfast_store::{Place, Table, Write};
+use handfast_store::{Table, TableKey, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::Principal;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::handle_protocol::transactions::LogStart;
 use crate::log::event::{Action, Commitments, Subject};
 use crate::log::proof::growth;
-use crate::log::tree::{self, Kept};
+use crate::log::tree::{self, StoredHashes};
 use crate::registry::Registry;
 
 /// The file of the secret key, in the data folder.
 const KEY_FILE: &str = "log.key";
-/// The same, of a log that is about to begin.
+/// The file of the secret key of a log that is about to begin.
 const NEW_KEY_FILE: &str = "log.key.new";
-/// Where the identity of the log is kept.
+/// The key of the identity of the log in the store.
 const IDENTITY: &[u8] = b"log";
-/// Where the number of the log's first own event is kept.
-const BEGINNING: &[u8] = b"log-from";
-/// Where the last checkpoint that was signed is kept.
+/// The key of the number of the log's first own event in the store.
+const FIRST_EVENT: &[u8] = b"log-from";
+/// The key of the last signed checkpoint in the store.
 const CHECKPOINT: &[u8] = b"checkpoint";
 
-/// The head of the log that a snapshot shows.
+/// The head of the log in a snapshot.
 pub(crate) struct SignedHead {
     pub(crate) note: SignedNote,
-    /// How many events it is of.
+    /// The number of events.
     pub(crate) size: u64,
 }
 
-/// Which log this is.
+/// The identity of the log.
 #[derive(Debug, Serialize, Deserialize)]
 struct Identity {
     /// The public key, with the name of the log.
@@ -51,16 +52,16 @@ struct Identity {
 }
 
 impl Registry {
-    /// How many events there are.
-    pub fn event_count(&self) -> Result<u64, Refusal> {
+    /// The number of events.
+    pub fn event_count(&self) -> Result<u64, RegistryError> {
         self.read(|view| Ok(tree::read(view.now)?.size()))
     }
 
-    /// Where the log begins; `None` if nothing is in it yet. Whoever read events before that may have read
-    /// some that are no longer so.
-    pub fn log_start(&self) -> Result<Option<LogStart>, Refusal> {
+    /// The start of the current log; `None` if it is empty. Events that a client read before that
+    /// may no longer be part of it.
+    pub fn log_start(&self) -> Result<Option<LogStart>, RegistryError> {
         self.read(|view| {
-            let number: u64 = view.posted(Table::Meta, BEGINNING)?.unwrap_or(1);
+            let number: u64 = view.decode_stored(Table::Meta, FIRST_EVENT)?.unwrap_or(1);
             let event = view.event(number)?;
             Ok(event.map(|event| LogStart {
                 number,
@@ -70,27 +71,27 @@ impl Registry {
     }
 
     /// The public key of the log.
-    pub fn log_key(&self) -> Result<VerifyingKey, Refusal> {
+    pub fn log_key(&self) -> Result<VerifyingKey, RegistryError> {
         self.read(log_key)
     }
 
     /// Signs the head of the log.
-    pub fn checkpoint(&self) -> Result<SignedNote, Refusal> {
+    pub fn checkpoint(&self) -> Result<SignedNote, RegistryError> {
         self.read_signed(|_, head| Ok(head.note.clone()))
     }
 
-    /// Reads from a snapshot, with the signed head of the log as that snapshot shows it: whatever is read fits
-    /// the checkpoint.
+    /// Reads from a snapshot together with the signed head of the log in that snapshot, so that the
+    /// data fits the checkpoint.
     pub(crate) fn read_signed<T>(
         &self,
-        read: impl FnOnce(&View<'_>, &SignedHead) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+        read: impl FnOnce(&View<'_>, &SignedHead) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
         self.read(|view| {
             let key = self.signing_key(&log_key(view)?)?;
             let tree = tree::read(view.now)?;
             let checkpoint = Checkpoint::new(key.verifying_key().name(), tree.size(), tree.root());
             let note = checkpoint.sign(&key).map_err(|_| key_problem())?;
-            // Asking again is not a reason to write.
+            // A repeated request is not a reason to write.
             if last_checkpoint(view)?.is_none_or(|last| last != note.to_string()) {
                 self.store_checkpoint(&note, &checkpoint)?;
             }
@@ -99,32 +100,32 @@ impl Registry {
         })
     }
 
-    /// Stores a checkpoint that was given out, unless a later one of the same log is stored.
-    fn store_checkpoint(&self, note: &SignedNote, new: &Checkpoint) -> Result<(), Refusal> {
+    /// Stores a published checkpoint, unless a later one of the same log is stored.
+    fn store_checkpoint(&self, note: &SignedNote, new: &Checkpoint) -> Result<(), RegistryError> {
         let (text, new) = (note.to_string(), new.clone());
         self.load(move |loading| {
-            let place = Place::named(Table::Meta, CHECKPOINT);
+            let table_key = TableKey::named(Table::Meta, CHECKPOINT);
             let read = |bytes: &[u8]| String::from_utf8_lossy(bytes).parse::<SignedNote>().ok();
-            let last = loading.snapshot().get(&place, read)?.flatten();
+            let last = loading.snapshot().get(&table_key, read)?.flatten();
             let last = last.and_then(|last| last.unverified_text().parse::<Checkpoint>().ok());
             if last.is_some_and(|last| last.origin == new.origin && last.size > new.size) {
                 return Ok(());
             }
-            Ok(loading.put(&place, text.as_bytes())?)
+            Ok(loading.put(&table_key, text.as_bytes())?)
         })
     }
 
-    /// Begins a log with a new key. If there is one, the new one is of all its events too, and its first
-    /// own event names the head it continues from. A registry that was restored from a backup must do so:
-    /// events that the old log has published may be missing.
+    /// Begins a log with a new key. It contains all events of the current log, if there is one, and
+    /// its first own event names the head that it continues from. A registry that was restored from
+    /// a backup must begin a new log: events that the old log has published may be missing.
     pub fn begin_log(
         &self,
         who: &Principal,
         origin: Option<&str>,
-    ) -> Result<VerifyingKey, Refusal> {
+    ) -> Result<VerifyingKey, RegistryError> {
         if !self.is_administrator(who)? {
             let problem = "only the operator and administrators begin a log";
-            return Err(Refusal::policy("operator-only", problem));
+            return Err(RegistryError::policy("operator-only", problem));
         }
         let mut seed = [0; 32];
         self.random(&mut seed);
@@ -134,37 +135,37 @@ impl Registry {
         };
         let bad_origin = |_| {
             let problem = "the name of a log is like pid.example.org/log: no spaces and no +";
-            Refusal::policy("bad-origin", problem)
+            RegistryError::policy("bad-origin", problem)
         };
         let key = SigningKey::new(&origin, &seed).map_err(bad_origin)?;
-        // Beside the old one, which signs until the new one is known.
+        // The new key gets a file of its own. The old key signs until the new one is stored.
         write_key(&self.folder().join(NEW_KEY_FILE), &key)?;
         let identity = Identity {
             key: key.verifying_key().to_string(),
         };
-        self.change(who, move |draft| {
-            let first = draft.next_event();
-            draft.keep_posted(Table::Meta, BEGINNING, &first)?;
-            draft.continue_log();
-            draft.push(Write::Delete(Place::named(Table::Meta, CHECKPOINT)));
-            draft.keep_posted(Table::Meta, IDENTITY, &identity)
+        self.change(who, move |change_set| {
+            let first = change_set.next_event();
+            change_set.store_encoded(Table::Meta, FIRST_EVENT, &first)?;
+            change_set.continue_log();
+            change_set.push(Write::Delete(TableKey::named(Table::Meta, CHECKPOINT)));
+            change_set.store_encoded(Table::Meta, IDENTITY, &identity)
         })?;
         self.signing_key(key.verifying_key())?;
         Ok(key.verifying_key().clone())
     }
 
     /// The proof that the log has only grown since a checkpoint.
-    pub fn prove_growth(&self, from: &str) -> Result<Growth, Refusal> {
-        let bad = || Refusal::policy("bad-checkpoint", "that is no checkpoint");
+    pub fn prove_growth(&self, from: &str) -> Result<Growth, RegistryError> {
+        let bad = || RegistryError::policy("bad-checkpoint", "that is no checkpoint");
         let old = from.parse::<SignedNote>().map_err(|_| bad())?;
         let old: Checkpoint = old.unverified_text().parse().map_err(|_| bad())?;
         self.read_signed(|view, new| {
-            let hashes = Kept(view.now);
+            let hashes = StoredHashes(view.now);
             let is_ours = old.size <= new.size
                 && root_at(&hashes, old.size).is_ok_and(|root| root == old.root);
             if !is_ours {
                 let problem = "that is not a checkpoint of this log: its head is another";
-                return Err(Refusal::policy("other-log", problem));
+                return Err(RegistryError::policy("other-log", problem));
             }
             let proof = consistency(&hashes, old.size, new.size);
             let proof = proof.map_err(|_| corrupt("the tree of the log"))?;
@@ -178,7 +179,7 @@ impl Registry {
         &self,
         folder: &Path,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<SignedNote, Refusal> {
+    ) -> Result<SignedNote, RegistryError> {
         let key = self.log_key()?;
         is_of_log(folder, key.name())?;
         let note = self.read_signed(|view, head| {
@@ -198,7 +199,7 @@ impl Registry {
                         break;
                     };
                     write_once(folder, &tile.path(), tile.is_full(), || {
-                        let hashes = Kept(view.now);
+                        let hashes = StoredHashes(view.now);
                         let row = handfast_log::Hashes::hashes(
                             &hashes,
                             level,
@@ -211,13 +212,14 @@ impl Registry {
             }
             Ok(head.note.clone())
         })?;
-        // Last, so that all that it speaks of is there.
+        // The checkpoint comes last, so that everything that it covers is there.
         write_file(&folder.join("checkpoint"), note.to_string().as_bytes())?;
         Ok(note)
     }
 
-    /// A tile of the log, in the form of C2SP tlog-tiles; `None` if there are not so many events yet.
-    pub fn tile(&self, tile: &Tile) -> Result<Option<Vec<u8>>, Refusal> {
+    /// A tile of the log, in the form of C2SP tlog-tiles; `None` if there are not enough events
+    /// yet.
+    pub fn tile(&self, tile: &Tile) -> Result<Option<Vec<u8>>, RegistryError> {
         self.read(|view| {
             let size = tree::read(view.now)?.size();
             let now = Tile::of(tile.level(), tile.index(), size);
@@ -225,13 +227,13 @@ impl Registry {
                 return Ok(None);
             }
             let (level, first, width) = (tile.level(), tile.first(), tile.width());
-            let row = handfast_log::Hashes::hashes(&Kept(view.now), level, first, width)?;
+            let row = handfast_log::Hashes::hashes(&StoredHashes(view.now), level, first, width)?;
             Ok(Some(row.concat()))
         })
     }
 
-    /// The events beside a tile of leaf hashes; `None` if there are not so many yet.
-    pub fn bundle(&self, bundle: &Bundle) -> Result<Option<Vec<u8>>, Refusal> {
+    /// The events of a tile of leaf hashes; `None` if there are not enough yet.
+    pub fn bundle(&self, bundle: &Bundle) -> Result<Option<Vec<u8>>, RegistryError> {
         self.read(|view| {
             let size = tree::read(view.now)?.size();
             let now = Bundle::of(bundle.index(), size);
@@ -242,8 +244,8 @@ impl Registry {
         })
     }
 
-    /// The secret key that belongs to a public one.
-    fn signing_key(&self, known: &VerifyingKey) -> Result<SigningKey, Refusal> {
+    /// The secret key for a public one.
+    fn signing_key(&self, known: &VerifyingKey) -> Result<SigningKey, RegistryError> {
         let read = |path: &Path| -> Option<SigningKey> {
             let key: SigningKey = fs::read_to_string(path).ok()?.trim_end().parse().ok()?;
             (key.verifying_key() == known).then_some(key)
@@ -256,27 +258,27 @@ impl Registry {
             return Ok(key);
         }
         let key = read(&new).ok_or_else(key_problem)?;
-        fs::rename(new, path).map_err(|source| Refusal::Output { source })?;
+        fs::rename(new, path).map_err(|source| RegistryError::Output { source })?;
         Ok(key)
     }
 }
 
 /// The public key of the log.
-pub(crate) fn log_key(view: &View<'_>) -> Result<VerifyingKey, Refusal> {
-    let identity: Option<Identity> = view.posted(Table::Meta, IDENTITY)?;
+pub(crate) fn log_key(view: &View<'_>) -> Result<VerifyingKey, RegistryError> {
+    let identity: Option<Identity> = view.decode_stored(Table::Meta, IDENTITY)?;
     let key = identity.and_then(|identity| identity.key.parse().ok());
     key.ok_or_else(key_problem)
 }
 
-/// The last checkpoint that was signed.
-pub(crate) fn last_checkpoint(view: &View<'_>) -> Result<Option<String>, Refusal> {
-    let place = Place::named(Table::Meta, CHECKPOINT);
+/// The last signed checkpoint.
+pub(crate) fn last_checkpoint(view: &View<'_>) -> Result<Option<String>, RegistryError> {
+    let table_key = TableKey::named(Table::Meta, CHECKPOINT);
     let read = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ok(view.now.get(&place, read)?)
+    Ok(view.now.get(&table_key, read)?)
 }
 
-impl Draft<'_> {
-    /// An event that names the head of the log so far, if there is anything in it.
+impl ChangeSet<'_> {
+    /// An event that names the head of the log so far, if it has any events.
     fn continue_log(&mut self) {
         let (size, root) = (self.tree().size(), self.tree().root());
         if size == 0 {
@@ -291,14 +293,14 @@ impl Draft<'_> {
     }
 }
 
-/// The first hex digits of what a seed is not told by.
+/// The first 12 hex digits of a hash of the seed; the seed cannot be derived from it.
 fn new_name(seed: &[u8; 32]) -> String {
     let digest = crate::log::event::digest(&[b"handfast log name", seed]);
     let digits = digest.iter().take(6);
     digits.fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-fn write_key(path: &Path, key: &SigningKey) -> Result<(), Refusal> {
+fn write_key(path: &Path, key: &SigningKey) -> Result<(), RegistryError> {
     let write = || {
         let mut file = OpenOptions::new()
             .write(true)
@@ -309,11 +311,11 @@ fn write_key(path: &Path, key: &SigningKey) -> Result<(), Refusal> {
         writeln!(file, "{}", key.secret_text())?;
         file.sync_all()
     };
-    write().map_err(|source| Refusal::Output { source })
+    write().map_err(|source| RegistryError::Output { source })
 }
 
-/// Events one behind the other, each with its length in two bytes.
-fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, Refusal> {
+/// Events one after the other, each with its length in two bytes.
+fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, RegistryError> {
     let mut bundle = Vec::new();
     for number in (first + 1..).take(usize::from(count)) {
         let read = |bytes: &[u8]| {
@@ -321,7 +323,7 @@ fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, Refusal> 
                 .split_last_chunk::<32>()
                 .map(|(event, _)| event.to_vec())
         };
-        let event = view.now.get(&Place::event(number), read)?.flatten();
+        let event = view.now.get(&TableKey::event(number), read)?.flatten();
         let event = event.ok_or_else(|| corrupt(&format!("event {number}")))?;
         let length = u16::try_from(event.len()).map_err(|_| corrupt("an event"))?;
         bundle.extend_from_slice(&length.to_be_bytes());
@@ -331,7 +333,7 @@ fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, Refusal> 
 }
 
 /// Tiles of another log must not be taken for those of this one.
-fn is_of_log(folder: &Path, origin: &str) -> Result<(), Refusal> {
+fn is_of_log(folder: &Path, origin: &str) -> Result<(), RegistryError> {
     let Ok(text) = fs::read_to_string(folder.join("checkpoint")) else {
         return Ok(());
     };
@@ -340,15 +342,15 @@ fn is_of_log(folder: &Path, origin: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     let problem = format!("the folder holds the log {first}: name an empty one");
-    Err(Refusal::policy("other-log", problem))
+    Err(RegistryError::policy("other-log", problem))
 }
 
 fn write_once(
     folder: &Path,
     path: &str,
     is_full: bool,
-    content: impl FnOnce() -> Result<Vec<u8>, Refusal>,
-) -> Result<(), Refusal> {
+    content: impl FnOnce() -> Result<Vec<u8>, RegistryError>,
+) -> Result<(), RegistryError> {
     let path = folder.join(path);
     if is_full && path.exists() {
         return Ok(());
@@ -356,20 +358,20 @@ fn write_once(
     write_file(&path, &content()?)
 }
 
-fn write_file(path: &Path, content: &[u8]) -> Result<(), Refusal> {
+fn write_file(path: &Path, content: &[u8]) -> Result<(), RegistryError> {
     let half = path.with_extension("new");
     let parent = path.parent().unwrap_or(path);
     let written = fs::create_dir_all(parent)
         .and_then(|()| fs::write(&half, content))
         .and_then(|()| fs::rename(&half, path));
-    written.map_err(|source| Refusal::Output { source })
+    written.map_err(|source| RegistryError::Output { source })
 }
 
-fn key_problem() -> Refusal {
+fn key_problem() -> RegistryError {
     let problem = "the key of the log, log.key in the data folder, is missing or of another log";
-    Refusal::policy("no-log-key", problem)
+    RegistryError::policy("no-log-key", problem)
 }
 
-fn corrupt(what: &str) -> Refusal {
-    Refusal::Corrupt { what: what.into() }
+fn corrupt(what: &str) -> RegistryError {
+    RegistryError::Corrupt { what: what.into() }
 }

@@ -1,8 +1,8 @@
-//! Events: what every accepted change leaves behind.
+//! Events: the record of every accepted change.
 //!
-//! The bytes are a frozen format, drawn in `docs/format.md`: they are the leaves of the proof log and
-//! are never written anew. They hold no value and nobody's name: values enter as commitments, actors as
-//! opaque ids, and a name that is not public as a commitment to its key.
+//! The bytes are a frozen format, drawn in `docs/format.md`: they are the leaves of the proof log
+//! and are never rewritten. They contain no value and no name of a person: values enter as
+//! commitments, actors as opaque ids, and a name that is not public as a commitment to its key.
 
 use handfast_wire::{DecodeError, Reader};
 use sha2::{Digest, Sha256};
@@ -10,19 +10,19 @@ use sha2::{Digest, Sha256};
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What was done.
+    /// The action.
     pub action: Action,
     /// Its number: 1, 2, 3 …
     pub number: u64,
     /// When, in milliseconds since 1970.
     pub time: u64,
-    /// Who, as an opaque id.
+    /// The actor, as an opaque id.
     pub actor: [u8; 16],
     /// The node that accepted it.
     pub node: u32,
-    /// Which name it is about.
+    /// The name that it is about.
     pub subject: Subject,
-    /// The key of the authority it is under.
+    /// The key of its authority.
     pub authority: String,
     /// The version of the record, or of the authority, that it made.
     pub version: u64,
@@ -30,7 +30,7 @@ pub struct Event {
     pub commitments: Commitments,
 }
 
-/// What was done. The numbers are on disk for ever.
+/// The action of an event. The numbers are on disk for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Action {
@@ -46,17 +46,17 @@ pub enum Action {
     Withdraw,
     /// A withdrawn name became active again.
     Restore,
-    /// The administration of a name was handed to someone.
+    /// The administration of a name was transferred.
     Transfer,
     /// A name was erased.
     Erase,
-    /// A name was made here and created; `Create` is of a name that was supplied (`CID-4`).
+    /// A name was minted here; `Create` is for a supplied name (`CID-4`).
     Mint,
-    /// A name was made here and reserved.
+    /// A name was minted here and reserved.
     MintReserved,
     /// An authority was created.
     CreateAuthority,
-    /// An authority was asked for.
+    /// An authority was requested.
     RequestAuthority,
     /// A request was approved.
     ApproveAuthority,
@@ -70,41 +70,41 @@ pub enum Action {
     Grant,
     /// A role was revoked.
     Revoke,
-    /// An authority was handed to someone.
+    /// An authority was transferred.
     TransferAuthority,
     /// An account was created or changed.
     Account,
-    /// A log began that continues another: the authority is that log's name, the version is how many
-    /// events it had, and the one commitment is its head.
+    /// A log began that continues another: the authority is that log's name, the version is its
+    /// number of events, and the one commitment is its head.
     BeginLog,
     /// A namespace was proposed.
     ProposeNamespace,
     /// A namespace was registered, or is in good standing again.
     ApproveNamespace,
-    /// A candidate, or a claim, was turned down.
+    /// A candidate or a claim was declined.
     RefuseNamespace,
-    /// Someone said that a namespace is theirs.
+    /// Someone claimed a namespace.
     ClaimNamespace,
-    /// A claim was found to be right.
+    /// A claim was verified.
     VerifyNamespace,
-    /// What an authority says of its namespace was changed.
+    /// The authority changed its entry.
     ChangeNamespace,
-    /// A namespace should not be used for anything new.
+    /// A namespace was deprecated.
     DeprecateNamespace,
     /// A namespace was withdrawn, or a candidate taken back.
     WithdrawNamespace,
-    /// A provisional namespace goes on for a while.
+    /// A provisional namespace was renewed.
     RenewNamespace,
-    /// An entry was taken from the records of the original registry.
+    /// An entry was imported from the original registry.
     ImportNamespace,
-    /// Something was said of a candidate.
+    /// A candidate got a comment.
     CommentNamespace,
     /// The policy of the registry of namespaces was set.
     NamespacePolicy,
 }
 
 impl Action {
-    /// Whether it changes a name that was there before.
+    /// Whether it changes an existing name.
     pub(crate) fn changes_name(self) -> bool {
         matches!(
             self,
@@ -194,7 +194,7 @@ impl Action {
         }
     }
 
-    /// What people read.
+    /// Its name for people.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -234,7 +234,7 @@ impl Action {
         }
     }
 
-    /// Whether it gives a name.
+    /// Whether it assigns a name.
     #[must_use]
     pub fn is_assignment(self) -> bool {
         matches!(
@@ -243,13 +243,13 @@ impl Action {
         )
     }
 
-    /// Whether it is done to a name.
+    /// Whether it is about a name.
     #[must_use]
     pub fn is_of_name(self) -> bool {
         self.code() < Self::CreateAuthority.code()
     }
 
-    /// Whether it is done to an entry of the `info` registry, or to its policy.
+    /// Whether it is about an entry of the `info` registry, or its policy.
     #[must_use]
     pub fn is_of_namespace(self) -> bool {
         self.code() >= Self::ProposeNamespace.code()
@@ -260,16 +260,16 @@ impl Action {
     }
 }
 
-/// Which name an event is about.
+/// The subject of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A commitment to a key that is not public: SHA-256 of 32 random bytes and the key.
     Hidden([u8; 32]),
-    /// None: an event about an authority or account.
+    /// None: the event is about an authority or an account.
     None,
     /// A key.
     Open(String),
-    /// A key that was hidden in earlier events, and the random bytes that open them.
+    /// A key that earlier events hide, and the random bytes that open them.
     Opened {
         /// The key.
         key: String,
@@ -289,25 +289,25 @@ impl Subject {
 /// Commitments to the values of a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Commitments {
-    /// One for each value, by index. Index 0 is what the change says beside its values, such as the
-    /// reason of a withdrawal.
+    /// One for each value, by index. Index 0 commits to the other properties, such as the reason of
+    /// a withdrawal.
     Each(Vec<(u32, [u8; 32])>),
-    /// One for all of more values than an event may list.
-    Together {
-        /// How many there are.
+    /// One for all values, if there are more than an event may list.
+    Combined {
+        /// The number of commitments.
         count: u32,
         /// SHA-256 over all indexes and commitments.
         digest: [u8; 32],
     },
 }
 
-/// The largest number of commitments that an event lists: it stays far below 65,535 bytes.
-pub(crate) const MAX_LISTED: usize = 256;
-/// Stands for a count of commitments that are not listed.
-const TOGETHER: u16 = 0xFFFF;
+/// The maximum number of commitments that an event lists: it stays far below 65,535 bytes.
+pub(crate) const MAX_LISTED_COMMITMENTS: usize = 256;
+/// The count that marks commitments that are not listed.
+const COMBINED_MARK: u16 = 0xFFFF;
 /// The format of the bytes.
 const FORMAT: u8 = 1;
-/// Where the time stands in the bytes of an event: behind the format, the action and the number.
+/// The position of the time in the bytes of an event: after the format, the action and the number.
 const TIME: std::ops::Range<usize> = 10..18;
 
 impl Commitments {
@@ -318,9 +318,9 @@ impl Commitments {
         Self::from_each(values.map(commit).collect())
     }
 
-    /// Commitments by index: each of them, or if they are many one for all.
+    /// Commitments by index: each of them, or one for all if there are many.
     pub(crate) fn from_each(each: Vec<(u32, [u8; 32])>) -> Self {
-        if each.len() <= MAX_LISTED {
+        if each.len() <= MAX_LISTED_COMMITMENTS {
             return Self::Each(each);
         }
         let mut all = Sha256::new();
@@ -328,15 +328,15 @@ impl Commitments {
             all.update(index.to_be_bytes());
             all.update(commitment);
         }
-        Self::Together {
+        Self::Combined {
             count: u32::try_from(each.len()).unwrap_or(u32::MAX),
             digest: all.finalize().into(),
         }
     }
 }
 
-/// The 32 random bytes of one value: derived from the seed, so that opening one value says nothing of
-/// the others.
+/// The 32 random bytes of one value. They are derived from the seed, so that opening one value
+/// reveals nothing of the others.
 #[must_use]
 pub fn salt(seed: &[u8; 32], index: u32) -> [u8; 32] {
     digest(&[b"handfast salt", seed, &index.to_be_bytes()])
@@ -359,7 +359,7 @@ impl Event {
     /// The bytes, which are frozen.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        // Enough for most, with the leaf hash that comes behind.
+        // Enough for most events, with the leaf hash that follows.
         let mut out = Vec::with_capacity(288);
         out.push(FORMAT);
         out.push(self.action.code());
@@ -387,15 +387,19 @@ impl Event {
         out.extend(self.version.to_be_bytes());
         match &self.commitments {
             Commitments::Each(each) => {
-                // At most `MAX_LISTED`.
-                out.extend(u16::try_from(each.len()).unwrap_or(TOGETHER).to_be_bytes());
+                // At most `MAX_LISTED_COMMITMENTS`.
+                out.extend(
+                    u16::try_from(each.len())
+                        .unwrap_or(COMBINED_MARK)
+                        .to_be_bytes(),
+                );
                 for (index, commitment) in each {
                     out.extend(index.to_be_bytes());
                     out.extend(commitment);
                 }
             }
-            Commitments::Together { count, digest } => {
-                out.extend(TOGETHER.to_be_bytes());
+            Commitments::Combined { count, digest } => {
+                out.extend(COMBINED_MARK.to_be_bytes());
                 out.extend(count.to_be_bytes());
                 out.extend(digest);
             }
@@ -403,33 +407,33 @@ impl Event {
         out
     }
 
-    /// The number in bytes that may be damaged.
+    /// Reads the number from bytes that may be damaged.
     pub(crate) fn number_in(bytes: &[u8]) -> Option<u64> {
         let number = bytes.get(2..10)?.try_into().ok()?;
         Some(u64::from_be_bytes(number))
     }
 
-    /// Sets the number in bytes that were made before it was known.
+    /// Sets the number in bytes that were built before it was known.
     pub(crate) fn set_number(bytes: &mut [u8], number: u64) {
         if let Some(at) = bytes.get_mut(2..10) {
             at.copy_from_slice(&number.to_be_bytes());
         }
     }
 
-    /// Sets the time in bytes that were made before it was known.
+    /// Sets the time in bytes that were built before it was known.
     pub(crate) fn set_time(bytes: &mut [u8], time: u64) {
         if let Some(at) = bytes.get_mut(TIME) {
             at.copy_from_slice(&time.to_be_bytes());
         }
     }
 
-    /// The time of the event whose bytes these are, in milliseconds since 1970.
+    /// The time of an event from its bytes, in milliseconds since 1970.
     pub(crate) fn time_in(bytes: &[u8]) -> Option<u64> {
         let time = bytes.get(TIME)?.try_into().ok()?;
         Some(u64::from_be_bytes(time))
     }
 
-    /// Reads the bytes back.
+    /// Reads an event from its bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, EventError> {
         let reader = &mut Reader::new(bytes);
         let (format, action) = (reader.u8()?, reader.u8()?);
@@ -455,7 +459,7 @@ impl Event {
             authority: text(reader)?,
             version: reader.u64()?,
             commitments: match reader.u16()? {
-                TOGETHER => Commitments::Together {
+                COMBINED_MARK => Commitments::Combined {
                     count: reader.u32()?,
                     digest: reader.array()?,
                 },
@@ -488,11 +492,11 @@ fn text(reader: &mut Reader<'_>) -> Result<String, EventError> {
     String::from_utf8(bytes).map_err(|_| EventError::Unknown)
 }
 
-/// Why bytes are no event.
+/// Why bytes are not an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventError {
-    /// The bytes do not add up.
+    /// The bytes are inconsistent.
     #[error(transparent)]
     Decode(#[from] DecodeError),
     /// A format, action or subject that this program does not know.

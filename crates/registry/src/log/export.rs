@@ -1,6 +1,6 @@
-//! The log as a file, and looking through one.
+//! Exporting the log to a file, and auditing one.
 //!
-//! A line of JSON says whose log it is and what its head was; then comes a line for each event.
+//! The first line, in JSON, names the log and its head; then comes a line for each event.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufRead, Write};
@@ -9,12 +9,12 @@ use std::ops::ControlFlow;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use handfast_log::VerifyingKey;
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use crate::authority::policy::Persistence;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::audit::{Audit, Audited, BrokenOrigin, Finding, Finished, Note};
 use crate::log::checkpoint::{last_checkpoint, log_key};
 use crate::log::event::{Action, Event};
@@ -23,14 +23,14 @@ use crate::log::tree;
 use crate::name::record::Record;
 use crate::registry::Registry;
 
-/// What an export of a log begins with.
+/// The first line of an export of a log.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     /// The format.
     log: String,
     /// The public key.
     key: String,
-    /// The head, signed.
+    /// The signed head.
     checkpoint: String,
 }
 
@@ -44,7 +44,7 @@ struct Line<'a> {
 
 const FORMAT: &str = "handfast-log-1";
 
-/// What a log is compared with.
+/// What to compare a log with.
 ///
 /// ```
 /// let verify = handfast_registry::Verify::default();
@@ -52,22 +52,22 @@ const FORMAT: &str = "handfast-log-1";
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Verify {
-    /// Keys that are trusted; if there are none, the log's own.
+    /// Trusted keys; if there are none, the log's own key.
     pub keys: Vec<VerifyingKey>,
-    /// Checkpoints from earlier, which the log must continue.
+    /// Earlier checkpoints, which the log must continue.
     pub from: Vec<String>,
-    /// What time it is, in milliseconds since 1970, if events from the future are to be noted.
+    /// The current time in milliseconds since 1970, to note events from the future.
     pub now: Option<u64>,
 }
 
 impl Registry {
-    /// Writes the log to a file that anybody can look through: see [`verify_export`].
+    /// Writes the log to a file that anyone can audit: see [`verify_export`].
     pub fn export_log(
         &self,
         out: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<u64, Refusal> {
-        let failed = |source: io::Error| Refusal::Output { source };
+    ) -> Result<u64, RegistryError> {
+        let failed = |source: io::Error| RegistryError::Output { source };
         self.read_signed(|view, head| {
             let size = head.size;
             let header = Header {
@@ -79,34 +79,35 @@ impl Registry {
             serde_json::to_writer(&mut *out, &header).map_err(json)?;
             out.write_all(b"\n").map_err(failed)?;
             let mut outcome = Ok(());
-            view.now.scan(&Place::event(0), &mut |place, bytes| {
-                let number = place.number().unwrap_or_default();
-                let (event, leaf) = bytes.split_at(bytes.len().saturating_sub(32));
-                if number > size {
-                    return ControlFlow::Break(());
-                }
-                if number % 1_000 == 0 {
-                    progress(number);
-                }
-                outcome = write_line(out, number, event, leaf);
-                match outcome {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                }
-            })?;
+            view.now
+                .scan(&TableKey::event(0), &mut |table_key, bytes| {
+                    let number = table_key.number().unwrap_or_default();
+                    let (event, leaf) = bytes.split_at(bytes.len().saturating_sub(32));
+                    if number > size {
+                        return ControlFlow::Break(());
+                    }
+                    if number % 1_000 == 0 {
+                        progress(number);
+                    }
+                    outcome = write_line(out, number, event, leaf);
+                    match outcome {
+                        Ok(()) => ControlFlow::Continue(()),
+                        Err(_) => ControlFlow::Break(()),
+                    }
+                })?;
             outcome.and_then(|()| out.flush()).map_err(failed)?;
             Ok(size)
         })
     }
 
-    /// Looks through the log that is kept here: its tree and its signatures, whether it continues earlier
-    /// checkpoints, whether no name was ever given twice, and whether what is kept of each name is what
-    /// its last event says.
+    /// Audits the log of this registry: its tree and its signatures, whether it continues earlier
+    /// checkpoints, whether no name was ever assigned twice, and whether the stored names are as
+    /// their last events say.
     pub fn verify_log(
         &self,
         verify: &Verify,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Audited, Refusal> {
+    ) -> Result<Audited, RegistryError> {
         let mut audited = self.read(|view| {
             let total = tree::read(view.now)?.size();
             let mut audit = Audit::new();
@@ -125,7 +126,7 @@ impl Registry {
             verify.now.into_iter().for_each(|now| audit.set_now(now));
             let mut tiles = BTreeMap::new();
             let mut count = 0;
-            view.now.scan(&Place::event(0), &mut |_, bytes| {
+            view.now.scan(&TableKey::event(0), &mut |_, bytes| {
                 let (event, leaf) = bytes.split_at(bytes.len().saturating_sub(32));
                 audit.event(event, leaf.try_into().ok(), &mut |tile| {
                     tiles.insert((tile.level, tile.index), tile.hash);
@@ -145,31 +146,31 @@ impl Registry {
             finished.audited.notes.extend(permanent);
             let mut audited = finished.audited;
             if finished.tree != tree::read(view.now)? {
-                let problem = "the tree that is kept is not that of the events".to_string();
-                audited.findings.push(Finding::Kept(problem));
+                let problem = "the stored tree does not match the events".to_string();
+                audited.findings.push(Finding::StoreDiffers(problem));
             }
             audited.findings.extend(keys_of_other_case(view)?);
             Ok(audited)
         })?;
         let problems = self.check()?.problems.into_iter();
-        let problems = problems.map(|problem| Finding::Kept(problem.to_string()));
+        let problems = problems.map(|problem| Finding::StoreDiffers(problem.to_string()));
         audited.findings.extend(problems);
         Ok(audited)
     }
 }
 
-/// Looks through an export of a log. Also gives the key that the export says is its own: if no others were
-/// given, it is what the signatures were checked with.
+/// Audits an export of a log. Also returns the key that the export states as its own: if no others
+/// were given, it was used to check the signatures.
 pub fn verify_export(
     input: &mut dyn BufRead,
     verify: &Verify,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<(Audited, String), Refusal> {
-    let failed = |source: io::Error| Refusal::Input {
+) -> Result<(Audited, String), RegistryError> {
+    let failed = |source: io::Error| RegistryError::Input {
         what: "the export".into(),
         source,
     };
-    let not_one = || Refusal::policy("no-log", "that is no export of a log");
+    let not_one = || RegistryError::policy("no-log", "that is no export of a log");
     let mut line = Vec::new();
     let mut bytes = read_line(input, &mut line).map_err(failed)?;
     let header: Header = serde_json::from_slice(&line).map_err(|_| not_one())?;
@@ -214,7 +215,7 @@ pub fn verify_export(
             audit.find(Finding::Unreadable(count));
             continue;
         };
-        // What the line says of its event must be so too.
+        // The stated number and leaf of the line must be true, too.
         if Event::number_in(&event).is_some_and(|own| own != number) {
             audit.find(Finding::Changed(number));
         }
@@ -234,20 +235,20 @@ pub fn verify_export(
     Ok((audited, header.key))
 }
 
-/// The longest line: an event has at most 65,535 bytes.
-const LONGEST: u64 = 1 << 20;
+/// The maximum length of a line: an event has at most 65,535 bytes.
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
 fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
     line.clear();
-    let read = io::Read::take(&mut *input, LONGEST).read_until(b'\n', line)?;
+    let read = io::Read::take(&mut *input, MAX_LINE_BYTES).read_until(b'\n', line)?;
     Ok(u64::try_from(read).unwrap_or(u64::MAX))
 }
 
-/// Reads an event; gives what the line says of its number and its leaf.
+/// Reads an event; returns the number and the leaf that the line states.
 fn read_event(line: &[u8], event: &mut Vec<u8>) -> Option<(u64, [u8; 32])> {
     let line: Line<'_> = serde_json::from_slice(line).ok()?;
     STANDARD.decode_vec(line.event, event).ok()?;
-    // A leaf that cannot be read is none that any event has.
+    // A malformed leaf matches no event.
     let leaf = STANDARD.decode(line.leaf).ok();
     let leaf = leaf.and_then(|leaf| leaf.try_into().ok());
     Some((line.number, leaf.unwrap_or_default()))
@@ -262,7 +263,7 @@ fn write_line(out: &mut dyn Write, number: u64, event: &[u8], leaf: &[u8]) -> io
     )
 }
 
-/// Gives how many events the checkpoint is of, and the key that has signed it.
+/// Returns the number of events of the checkpoint, and the key that has signed it.
 fn expect<'k>(
     audit: &mut Audit,
     what: &str,
@@ -290,17 +291,20 @@ fn expect_earlier(audit: &mut Audit, verify: &Verify, keys: &[VerifyingKey]) {
     }
 }
 
-/// Looks at names that were hidden once, by their keys: those that were assigned again though
-/// nothing had erased them, and how many were assigned again after that. An export does not show
-/// it: the new name is hidden by other random bytes.
-fn lives_of_hidden(view: &View<'_>, finished: &Finished) -> Result<(Vec<Finding>, u64), Refusal> {
+/// Checks names that were hidden once, by their keys: which were assigned again without an erasure,
+/// and how many were assigned again after one. An export does not show it: the new name is hidden
+/// with other random bytes.
+fn lives_of_hidden(
+    view: &View<'_>,
+    finished: &Finished,
+) -> Result<(Vec<Finding>, u64), RegistryError> {
     let (mut twice, mut reassigned) = (Vec::new(), 0);
     for key in hidden_keys(view, &finished.hidden_assignments())? {
-        // The event that assigned it, unless that is not so any more.
+        // The event that assigned it; `None` after an erasure.
         let mut first: Option<u64> = None;
         let mut is_erased = false;
         for number in view.events_of(&key)? {
-            // One that cannot be read has been found.
+            // An unreadable event has been reported.
             let event = view.event(number).ok().flatten();
             match event.map(|event| event.action) {
                 Some(Action::Erase) => (first, is_erased) = (None, true),
@@ -320,22 +324,22 @@ fn lives_of_hidden(view: &View<'_>, finished: &Finished) -> Result<(Vec<Finding>
             }
         }
     }
-    // Of a name that was opened the events themselves show it.
+    // The events of an opened name show it themselves.
     twice.retain(|finding| !finished.audited.findings.contains(finding));
     Ok((twice, reassigned))
 }
 
 /// The keys that have more than one event, of which one assigned a hidden name.
-fn hidden_keys(view: &View<'_>, hidden: &HashSet<u64>) -> Result<BTreeSet<String>, Refusal> {
+fn hidden_keys(view: &View<'_>, hidden: &HashSet<u64>) -> Result<BTreeSet<String>, RegistryError> {
     let mut keys = BTreeSet::new();
     if hidden.is_empty() {
         return Ok(keys);
     }
     let mut before: (Vec<u8>, bool) = (Vec::new(), false);
-    let from = Place::named(Table::EventsByKey, b"");
-    view.now.scan(&from, &mut |place, _| {
-        let key = place.name();
-        let is_hidden = place
+    let from = TableKey::named(Table::EventsByKey, b"");
+    view.now.scan(&from, &mut |table_key, _| {
+        let key = table_key.name();
+        let is_hidden = table_key
             .number()
             .is_some_and(|number| hidden.contains(&number));
         // Entries of keys that begin alike may stand between each other.
@@ -353,9 +357,12 @@ fn hidden_keys(view: &View<'_>, hidden: &HashSet<u64>) -> Result<BTreeSet<String
     Ok(keys)
 }
 
-/// Authorities whose names are permanent now, and were erased before: here the policy is known, which an export does
-/// not show.
-fn permanent_after_erasing(view: &View<'_>, finished: &Finished) -> Result<Vec<Note>, Refusal> {
+/// Authorities whose names are permanent now, and that erased names before. The registry knows
+/// their policy, which an export does not show.
+fn permanent_after_erasing(
+    view: &View<'_>,
+    finished: &Finished,
+) -> Result<Vec<Note>, RegistryError> {
     let mut notes = Vec::new();
     for (authority, event) in &finished.erasing {
         let found = view.authority_by_key(authority)?;
@@ -372,14 +379,14 @@ fn permanent_after_erasing(view: &View<'_>, finished: &Finished) -> Result<Vec<N
     Ok(notes)
 }
 
-/// Handles whose keys are in lower case, though case does not count under their authority: here the policy is known,
-/// which an export does not show.
-fn keys_of_other_case(view: &View<'_>) -> Result<Vec<Finding>, Refusal> {
+/// Handles whose keys are in lowercase, though case does not count under their authority. The
+/// registry knows the policy, which an export does not show.
+fn keys_of_other_case(view: &View<'_>) -> Result<Vec<Finding>, RegistryError> {
     let mut findings = Vec::new();
     let mut last: Option<(String, bool)> = None;
     view.now
-        .scan(&Place::record(b"hdl:"), &mut |place, bytes| {
-            let Some(handle) = place.name().strip_prefix(b"hdl:") else {
+        .scan(&TableKey::record(b"hdl:"), &mut |table_key, bytes| {
+            let Some(handle) = table_key.name().strip_prefix(b"hdl:") else {
                 return ControlFlow::Break(());
             };
             if !handle.iter().any(u8::is_ascii_lowercase) {
@@ -388,14 +395,14 @@ fn keys_of_other_case(view: &View<'_>) -> Result<Vec<Finding>, Refusal> {
             let authority = Record::authority_in(bytes).unwrap_or_default();
             if last.as_ref().is_none_or(|(last, _)| last != authority) {
                 let found = view.authority_by_key(authority);
-                // One that cannot be read is reported by the check of all tables.
+                // The check of all tables reports an unreadable one.
                 let counts = !matches!(&found, Ok(Some(found)) if !found.policy.case_sensitive);
                 last = Some((authority.to_string(), counts));
             }
             if last.as_ref().is_some_and(|(_, counts)| !counts) {
-                let key = String::from_utf8_lossy(place.name());
+                let key = String::from_utf8_lossy(table_key.name());
                 let problem = format!("{key} is not in upper case, but case does not count there");
-                findings.push(Finding::Kept(problem));
+                findings.push(Finding::StoreDiffers(problem));
             }
             ControlFlow::Continue(())
         })?;
@@ -406,17 +413,17 @@ fn compare_tiles(
     view: &View<'_>,
     audit: &mut Audit,
     tiles: &BTreeMap<(u8, u64), [u8; 32]>,
-) -> Result<(), Refusal> {
-    let mut kept = BTreeMap::new();
-    let from = Place::numbered(Table::Tiles, 0);
-    view.now.scan(&from, &mut |place, bytes| {
-        let at = tree::level_and_index(place.number().unwrap_or_default());
-        kept.insert(at, <[u8; 32]>::try_from(bytes).unwrap_or_default());
+) -> Result<(), RegistryError> {
+    let mut stored = BTreeMap::new();
+    let from = TableKey::numbered(Table::Tiles, 0);
+    view.now.scan(&from, &mut |table_key, bytes| {
+        let at = tree::level_and_index(table_key.number().unwrap_or_default());
+        stored.insert(at, <[u8; 32]>::try_from(bytes).unwrap_or_default());
         ControlFlow::Continue(())
     })?;
-    if kept != *tiles {
-        let problem = "the hashes that are kept are not those of the events".to_string();
-        audit.find(Finding::Kept(problem));
+    if stored != *tiles {
+        let problem = "the stored hashes do not match the events".to_string();
+        audit.find(Finding::StoreDiffers(problem));
     }
     Ok(())
 }

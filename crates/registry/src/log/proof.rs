@@ -1,4 +1,4 @@
-//! Proofs that are checked without asking anybody: with the public key of the log, the proof, and the name.
+//! Proofs that anyone can check offline: with the public key of the log, the proof, and the name.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,27 +7,27 @@ use handfast_id::{CaseRule, Handle, Identifier, Prefix, Rules, recognise};
 use handfast_log::{
     Checkpoint, Hash, Inclusions, SignedNote, VerifyingKey, verify_consistency, verify_inclusion,
 };
-use handfast_store::Place;
+use handfast_store::TableKey;
 use handfast_wire::{Codec, Value};
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
-use crate::log::tree::Kept;
-use crate::name::manage::Shown;
+use crate::log::tree::StoredHashes;
 use crate::name::record::{Record, State};
+use crate::name::show::Shown;
 use crate::registry::Registry;
 
 /// What a proof proves.
 #[derive(Clone, Debug)]
 pub struct Proven {
-    /// The head that it is proven against.
+    /// The head of the log.
     pub checkpoint: Checkpoint,
     /// The events of the name, oldest first.
     pub events: Vec<Event>,
-    /// The public values that the last of them left.
+    /// The public values after the last event.
     pub values: Vec<Value<'static>>,
 }
 
@@ -35,68 +35,68 @@ pub struct Proven {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofProblem {
-    /// The checkpoint is not signed by that key.
+    /// The key has not signed the checkpoint.
     #[error("the checkpoint: {0}")]
     Checkpoint(String),
     /// An event is not in the log.
     #[error("event {0} is not in the log")]
     NotIncluded(u64),
-    /// An event is not of the name.
+    /// An event is not about the name.
     #[error("event {0} is about another name")]
     OtherName(u64),
-    /// The proof is of another name.
+    /// The proof is for another name.
     #[error("the proof is of {0}")]
     OtherProof(String),
     /// Events are missing.
     #[error("the history is not whole: {0}")]
     Partial(String),
-    /// The log has not only grown.
+    /// The log did not only grow.
     #[error("the later log does not continue the earlier one")]
     Rewritten,
-    /// Something cannot be read.
+    /// A part cannot be read.
     #[error("{0} cannot be read")]
     Unreadable(&'static str),
-    /// A value is not what was committed to.
+    /// A value does not match its commitment.
     #[error("value {0} is not what the last event committed to")]
     Value(u32),
 }
 
 impl Registry {
     /// Proves the history of a name, against a new checkpoint.
-    pub fn prove(&self, who: &Principal, id: &str) -> Result<Proof, Refusal> {
-        // Whoever may not see the name is told so before anything is signed.
+    pub fn prove(&self, who: &Principal, id: &str) -> Result<Proof, RegistryError> {
+        // A principal that may not see the name gets the error before anything is signed.
         self.show(who, id)?;
         self.read_signed(|view, head| {
             let size = head.size;
             let Shown { key, .. } = view.show(who, id)?;
-            let not_found = || Refusal::NotFound(id.to_string());
+            let not_found = || RegistryError::NotFound(id.to_string());
             let record = view.record(&key)?.ok_or_else(not_found)?;
-            // A name that may be erased is hidden for ever, and so is what would open it.
+            // A name that may be erased is hidden for ever, and so are its openings.
             let last = view.event(record.last_event)?;
             let is_hidden = last.is_some_and(|last| matches!(last.subject, Subject::Hidden(_)));
-            let path = AuthorityPath::of(&view.identify_kept(id)?, view);
+            let path = AuthorityPath::of(&view.identify_registered(id)?, view);
             let sees_all = view.may_see(who, &path, &record)?;
             if is_hidden && !sees_all {
-                return Err(Refusal::Denied {
+                return Err(RegistryError::Denied {
                     needs: Role::Read,
                     authority: path,
                 });
             }
             let mut events = Vec::new();
-            let kept = Kept(view.now);
-            let mut inclusions = Inclusions::new(&kept, size);
-            // Not those of an earlier life that was erased.
+            let hashes = StoredHashes(view.now);
+            let mut inclusions = Inclusions::new(&hashes, size);
+            // Without the events of an earlier life that was erased.
             let numbers = view.events_of(&key)?.into_iter();
             let numbers = numbers.filter(|number| *number >= record.first_event);
             for number in numbers {
-                let missing = || Refusal::Corrupt {
+                let missing = || RegistryError::Corrupt {
                     what: format!("event {number}"),
                 };
                 let read = |bytes: &[u8]| {
                     let event = bytes.split_last_chunk::<32>();
                     event.map(|(event, _)| event.to_vec())
                 };
-                let bytes = view.now.get(&Place::event(number), read)?.flatten();
+                let bytes = view.now.get(&TableKey::event(number), read)?.flatten();
                 let path = inclusions.of(number.saturating_sub(1));
                 events.push(ProvenEvent {
                     number,
@@ -106,7 +106,7 @@ impl Registry {
             }
             let (mut values, commitments) = openings(&record);
             if record.state == State::Withdrawn && !sees_all {
-                // What is left to the public is its tombstone.
+                // Only its tombstone is public.
                 values.retain(|opening| opening.index == 0);
             }
             Ok(Proof {
@@ -123,7 +123,7 @@ impl Registry {
     }
 }
 
-/// The public values of a record; and that it has a holder is nobody's business.
+/// The public values of a record, without its holder, which is not public.
 fn openings(record: &Record) -> (Vec<Opening>, Vec<(u32, String)>) {
     let open = |index: u32, value: &[u8]| Opening {
         index,
@@ -140,7 +140,7 @@ fn openings(record: &Record) -> (Vec<Opening>, Vec<(u32, String)>) {
     let each = crate::change::change_set::all_commitments(record);
     let listed = match Commitments::from_each(each.clone()) {
         Commitments::Each(_) => Vec::new(),
-        Commitments::Together { .. } => {
+        Commitments::Combined { .. } => {
             let each = each.into_iter();
             each.map(|(index, hash)| (index, encode(&hash))).collect()
         }
@@ -148,8 +148,8 @@ fn openings(record: &Record) -> (Vec<Opening>, Vec<(u32, String)>) {
     (opened, listed)
 }
 
-/// Checks the proof: that the checkpoint is signed by a key, that each event is in the log, is of this
-/// name, and that none is missing between them; and that the values are those of the last one.
+/// Checks the proof: that the checkpoint is signed by a key, that each event is in the log, is of
+/// this name, and that none is missing between them; and that the values are those of the last one.
 pub fn verify_proof(
     proof: &Proof,
     id: Option<&str>,
@@ -183,7 +183,7 @@ pub fn verify_proof(
 /// Whether the proof is of a name, under either rule of case: which one holds is its authority's.
 fn is_of(proof: &Proof, id: Option<&str>) -> Result<(), ProofProblem> {
     let other = || ProofProblem::OtherProof(proof.id.clone());
-    // The text of the proof must be of its key too, or it would speak of one name and prove another.
+    // The text of the proof must be of its key too, or it would name one name and prove another.
     for id in id.into_iter().chain([proof.id.as_str()]) {
         let cases = [CaseRule::AsciiInsensitive, CaseRule::Sensitive];
         let mut keys = cases.into_iter().flat_map(|case| keys(id, case));
@@ -214,12 +214,12 @@ fn names(proof: &Proof, event: &Event) -> Result<(), ProofProblem> {
 fn open(proof: &Proof, last: &Event) -> Result<Vec<Value<'static>>, ProofProblem> {
     let listed = match &last.commitments {
         Commitments::Each(each) => each.clone(),
-        together @ Commitments::Together { .. } => {
+        combined @ Commitments::Combined { .. } => {
             let each = proof.commitments.iter();
             let each = each.map(|(index, hash)| Some((*index, decode(hash)?)));
             let each: Option<Vec<_>> = each.collect();
             let each = each.ok_or(ProofProblem::Unreadable("a commitment"))?;
-            if Commitments::from_each(each.clone()) != *together {
+            if Commitments::from_each(each.clone()) != *combined {
                 return Err(ProofProblem::Value(0));
             }
             each
@@ -260,7 +260,7 @@ fn verify_event(proven: &ProvenEvent, checkpoint: &Checkpoint) -> Result<Event, 
     Ok(event)
 }
 
-/// Versions count from the one that gave the name, and none is left out.
+/// Versions count from the one that assigned the name, without gaps.
 fn is_whole(events: &[Event]) -> Result<(), ProofProblem> {
     let partial = |problem: &str| Err(ProofProblem::Partial(problem.to_string()));
     let Some(first) = events.first() else {
@@ -320,8 +320,8 @@ pub(crate) fn open_checkpoint<'k>(
     Err(problem)
 }
 
-/// The keys that a text may mean under a rule of case: as people write names, and as one that was taken from
-/// elsewhere as it was.
+/// The keys that a text may have under a rule of case: as people write names, and as a migrated
+/// name.
 fn keys(id: &str, case: CaseRule) -> Vec<String> {
     struct Case(CaseRule);
     impl Rules for Case {

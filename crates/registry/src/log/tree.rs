@@ -1,35 +1,35 @@
-//! The tree of the proof log, as the store keeps it.
+//! The tree of the proof log in the store.
 //!
-//! Its right edge is kept with each commit, so that a change costs a few hashes; the roots of complete
-//! tiles are kept as they come about, and leaf hashes stand behind their events. All other hashes are
+//! Each commit stores the right edge, so that a change costs a few hashes. Roots of tiles are
+//! stored when the tiles are complete, and leaf hashes follow their events. All other hashes are
 //! computed from these.
 
 use std::ops::ControlFlow;
 
 use handfast_log::{Hash, Hashes, TileHash, Tree};
-use handfast_store::{Loading, Place, Snapshot, Table, Write};
+use handfast_store::{Loading, Snapshot, Table, TableKey, Write};
 
-use crate::error::Refusal;
+use crate::error::RegistryError;
 
-/// Where the right edge is kept.
-fn edge() -> Place<'static> {
-    Place::named(Table::Meta, b"tree")
+/// The key of the right edge.
+fn edge() -> TableKey<'static> {
+    TableKey::named(Table::Meta, b"tree")
 }
 
-/// Where the root of a tile is kept.
-fn place(level: u8, index: u64) -> Place<'static> {
-    Place::numbered(Table::Tiles, u64::from(level) << 56 | index)
+/// The key of the root of a tile.
+fn tile_key(level: u8, index: u64) -> TableKey<'static> {
+    TableKey::numbered(Table::Tiles, u64::from(level) << 56 | index)
 }
 
-/// Which tile has its root under a number.
+/// The tile whose root is stored under a number.
 pub(crate) fn level_and_index(number: u64) -> (u8, u64) {
     let level = u8::try_from(number >> 56).unwrap_or_default();
     (level, number & ((1 << 56) - 1))
 }
 
 /// The tree of all events.
-pub(crate) fn read(now: &Snapshot<'_>) -> Result<Tree, Refusal> {
-    let corrupt = |_| Refusal::Corrupt {
+pub(crate) fn read(now: &Snapshot<'_>) -> Result<Tree, RegistryError> {
+    let corrupt = |_| RegistryError::Corrupt {
         what: "the tree of the log".into(),
     };
     match now.get(&edge(), Tree::from_bytes)? {
@@ -38,54 +38,54 @@ pub(crate) fn read(now: &Snapshot<'_>) -> Result<Tree, Refusal> {
     }
 }
 
-/// Appends the leaf of an event; what completes a tile is pushed to be kept.
+/// Appends the leaf of an event; completed tiles are added to the writes.
 pub(crate) fn push(tree: &mut Tree, leaf: Hash, writes: &mut Vec<Write>) {
     tree.append(leaf, &mut |tile: TileHash| {
-        writes.push(Write::put(place(tile.level, tile.index), &tile.hash));
+        writes.push(Write::put(tile_key(tile.level, tile.index), &tile.hash));
     });
 }
 
-/// The same, in a load.
+/// Appends the leaf of an event in a load.
 pub(crate) fn append(
     tree: &mut Tree,
     leaf: Hash,
     loading: &mut Loading<'_>,
-) -> Result<(), Refusal> {
+) -> Result<(), RegistryError> {
     let mut outcome = Ok(());
     tree.append(leaf, &mut |tile: TileHash| {
         if outcome.is_ok() {
-            outcome = loading.put(&place(tile.level, tile.index), &tile.hash);
+            outcome = loading.put(&tile_key(tile.level, tile.index), &tile.hash);
         }
     });
     Ok(outcome?)
 }
 
-/// Keeps the right edge.
-pub(crate) fn kept(tree: &Tree) -> Write {
+/// Writes the right edge.
+pub(crate) fn edge_write(tree: &Tree) -> Write {
     Write::Put(edge(), tree.to_bytes())
 }
 
-/// The same, in a load.
-pub(crate) fn write(tree: &Tree, loading: &mut Loading<'_>) -> Result<(), Refusal> {
-    Ok(loading.apply(&kept(tree))?)
+/// Writes the right edge in a load.
+pub(crate) fn write(tree: &Tree, loading: &mut Loading<'_>) -> Result<(), RegistryError> {
+    Ok(loading.apply(&edge_write(tree))?)
 }
 
 /// The hashes of a snapshot.
-pub(crate) struct Kept<'n>(pub(crate) &'n Snapshot<'n>);
+pub(crate) struct StoredHashes<'n>(pub(crate) &'n Snapshot<'n>);
 
-impl Hashes for Kept<'_> {
-    type Error = Refusal;
+impl Hashes for StoredHashes<'_> {
+    type Error = RegistryError;
 
-    fn hash(&self, level: u8, index: u64) -> Result<Hash, Refusal> {
+    fn hash(&self, level: u8, index: u64) -> Result<Hash, RegistryError> {
         let found = self.hashes(level, index, 1)?;
         found.first().copied().ok_or_else(|| missing(level, index))
     }
 
-    fn hashes(&self, level: u8, start: u64, count: u16) -> Result<Vec<Hash>, Refusal> {
-        // Events count from 1.
+    fn hashes(&self, level: u8, start: u64, count: u16) -> Result<Vec<Hash>, RegistryError> {
+        // Event numbers start at 1.
         let from = match level {
-            0 => Place::event(start + 1),
-            level => place(level, start),
+            0 => TableKey::event(start + 1),
+            level => tile_key(level, start),
         };
         let mut hashes = Vec::with_capacity(usize::from(count));
         self.0.scan(&from, &mut |found, bytes| {
@@ -104,8 +104,8 @@ impl Hashes for Kept<'_> {
     }
 }
 
-fn missing(level: u8, index: u64) -> Refusal {
-    Refusal::Corrupt {
+fn missing(level: u8, index: u64) -> RegistryError {
+    RegistryError::Corrupt {
         what: format!("hash {index} of level {level} of the log"),
     }
 }

@@ -1,4 +1,5 @@
-//! Looking a handle up, as fast as can be: nothing is copied that is not in the answer.
+//! The fast path of resolution: it looks a handle up and copies nothing that is not in the
+//! response.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,31 +7,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use handfast_id::{CaseRule, CordraId, Handle, HandleProfile};
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use handfast_wire::{Codec, Reader, Value};
 
 use crate::authority::policy::Authority;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
-/// A record, lent.
+/// A record, borrowed from the store.
 #[derive(Clone, Copy, Debug)]
-pub struct Lent<'r> {
+pub struct RecordRef<'r> {
     /// The name as it is registered.
     pub text: &'r str,
-    /// Whether it is there.
+    /// Its state.
     pub state: State,
     /// How many values it has.
     pub count: u32,
-    /// Its values, in wire form, one behind the other.
+    /// Its values, in wire form, one after the other.
     pub values: &'r [u8],
-    /// Whether the record of its prefix has an `HS_NAMESPACE` value, which may have more to say.
+    /// Whether the record of its prefix has an `HS_NAMESPACE` value, which may add values.
     pub has_namespace: bool,
 }
 
-impl<'r> Lent<'r> {
-    /// Its values, one by one, each with its wire form.
+impl<'r> RecordRef<'r> {
+    /// Its values one by one, each with its wire form.
     pub fn iter(&self) -> impl Iterator<Item = (Value<'r>, &'r [u8])> + use<'r> {
         let mut reader = Reader::new(self.values);
         (0..self.count).map_while(move |_| {
@@ -42,21 +43,21 @@ impl<'r> Lent<'r> {
     }
 }
 
-/// A cache of what a look-up needs to know of the prefixes that are kept here, filled prefix by prefix.
+/// A cache of the rules of the prefixes that are registered here, filled prefix by prefix.
 ///
-/// It is of a *version*, which ends when an authority or the record of a prefix has changed: what was cached
-/// before counts no more, and each prefix is read again when somebody asks for it. Only prefixes that are kept
-/// here are cached, so that those who ask for others do not fill it.
+/// The cache has a *version*, which changes with every change of an authority or of the record of a
+/// prefix. Entries of an older version are not used, and each prefix is read again at its next
+/// lookup. Only registered prefixes are cached, so that lookups of other prefixes do not fill it.
 pub(crate) struct Prefixes {
-    /// Another one when an authority has changed; no other registry has it.
+    /// Changes when an authority changes, and is unique among all registries of the process.
     version: AtomicU64,
     known: RwLock<Known>,
 }
 
-/// What is known of prefixes in uppercase.
+/// The cached rules of prefixes, by prefix in uppercase.
 #[derive(Default)]
 struct Known {
-    /// In which version; 0 is none.
+    /// The version of the entries; 0 if there are none.
     version: u64,
     prefixes: HashMap<String, KnownPrefix>,
 }
@@ -64,14 +65,14 @@ struct Known {
 /// The newest version of any registry.
 static VERSIONS: AtomicU64 = AtomicU64::new(0);
 
-/// How many prefixes a thread caches: those that it is asked for most are among them.
+/// The maximum number of prefixes that a thread caches. The most used ones are among them.
 const MAX_PREFIXES_PER_THREAD: usize = 1_024;
 
-/// How many prefixes all threads cache together, some 100 bytes each.
+/// The maximum number of prefixes that all threads share in one cache, some 100 bytes each.
 const MAX_SHARED_PREFIXES: usize = 65_536;
 
 thread_local! {
-    /// What this thread has asked for before: locks that all threads take are slow, even those that many may hold.
+    /// The cache of this thread. A lock that all threads share is slow, even a read lock.
     static SEEN: RefCell<Known> = RefCell::default();
 }
 
@@ -85,7 +86,7 @@ impl Known {
     }
 
     fn insert(&mut self, version: u64, upper: &str, found: KnownPrefix, limit: usize) {
-        // Whoever read an older version comes too late.
+        // This result was read at an older version: drop it.
         if version < self.version {
             return;
         }
@@ -112,12 +113,12 @@ impl Prefixes {
         }
     }
 
-    /// A number that grows when authorities may have changed.
+    /// The version: it grows when authorities may have changed.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Says that authorities may have changed.
+    /// Starts a new version, because authorities may have changed.
     pub(crate) fn changed(&self) {
         self.version.fetch_max(next_version(), Ordering::AcqRel);
     }
@@ -128,23 +129,24 @@ fn next_version() -> u64 {
 }
 
 impl Registry {
-    /// A number that grows whenever something has been committed, and again when it is known here which prefixes that
-    /// concerns. What is read after the number stays so as long as the number is the same.
+    /// The cache generation. It increases at every commit, and again when the cache of prefixes has
+    /// been updated for it. A value read after sampling the generation is valid while the
+    /// generation is unchanged.
     #[must_use]
-    pub fn edition(&self) -> u64 {
-        // Neither ever becomes less, so that their sum is the same only if both are.
+    pub fn cache_generation(&self) -> u64 {
+        // Neither number ever decreases, so the sum is unchanged only if both are.
         let version = self.prefixes.version();
         self.store.commits().wrapping_add(version)
     }
 
-    /// Lends the record of a handle, whatever its state. Outside is `None` if its prefix is not kept here,
-    /// inside if the handle is not.
-    pub fn lend<T>(
+    /// Passes the record of a handle, in any state, to a function. The outer `None` means that its
+    /// prefix is not registered here, the inner one that the handle is not.
+    pub fn with_record<T>(
         &self,
         handle: &Handle<'_>,
-        read: impl FnOnce(Lent<'_>) -> T,
-    ) -> Result<Option<Option<T>>, Refusal> {
-        // Most are looked up so, and the prefix is in it as it is known here.
+        read: impl FnOnce(RecordRef<'_>) -> T,
+    ) -> Result<Option<Option<T>>, RegistryError> {
+        // Most lookups take this path: the text has the prefix in the spelling of the cache.
         let folded = handle.key(CaseRule::AsciiInsensitive);
         let rest = folded.as_str().strip_prefix(OF_HANDLES);
         let upper = rest.and_then(|rest| rest.get(..handle.prefix().as_str().len()));
@@ -153,7 +155,7 @@ impl Registry {
             return Ok(None);
         };
         let key = match (known.profile, known.case) {
-            // CID-8: query and fragment are no part of the record's name.
+            // CID-8: query and fragment are not part of the name of the record.
             (HandleProfile::Cordra, _) => match CordraId::parse(handle.as_str()) {
                 Ok(id) => id.record().key(CaseRule::AsciiInsensitive),
                 Err(_) => folded,
@@ -161,27 +163,29 @@ impl Registry {
             (HandleProfile::Handle, CaseRule::AsciiInsensitive) => folded,
             (HandleProfile::Handle, CaseRule::Sensitive) => handle.key(CaseRule::Sensitive),
         };
-        let corrupt = || Refusal::Corrupt {
+        let corrupt = || RegistryError::Corrupt {
             what: format!("the record of {}", key.as_str()),
         };
-        let place = Place::record(key.as_str().as_bytes());
-        let with_namespace = |lent: Lent<'_>| {
-            read(Lent {
+        let table_key = TableKey::record(key.as_str().as_bytes());
+        let with_namespace = |record: RecordRef<'_>| {
+            read(RecordRef {
                 has_namespace: known.has_namespace,
-                ..lent
+                ..record
             })
         };
-        let lent = self
-            .store
-            .read(|now| now.get(&place, |bytes| Record::lend(bytes).map(with_namespace)))?;
-        match lent {
+        let record = self.store.read(|now| {
+            now.get(&table_key, |bytes| {
+                Record::borrow(bytes).map(with_namespace)
+            })
+        })?;
+        match record {
             None => Ok(Some(None)),
-            Some(Some(lent)) => Ok(Some(Some(lent))),
+            Some(Some(record)) => Ok(Some(Some(record))),
             Some(None) => Err(self.noted(corrupt())),
         }
     }
 
-    /// Whether a handle that is not stored may be one that a template makes.
+    /// Whether a template may compute the values of a handle that is not stored.
     #[must_use]
     pub fn has_templates(&self, handle: &Handle<'_>) -> bool {
         let upper = handle.prefix().as_str().to_ascii_uppercase();
@@ -189,8 +193,8 @@ impl Registry {
         known.is_ok_and(|known| known.is_some_and(|known| known.has_namespace))
     }
 
-    /// What is known of a prefix in uppercase, if it is kept here.
-    pub(crate) fn known_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
+    /// The rules of a prefix in uppercase, if it is registered here.
+    pub(crate) fn known_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, RegistryError> {
         let version = self.prefixes.version();
         let seen = SEEN.with_borrow(|seen| seen.get(version, upper));
         if seen.is_some() {
@@ -209,8 +213,12 @@ impl Registry {
         Ok(found)
     }
 
-    /// The same, from what all threads know; otherwise from the store, by two look-ups.
-    fn shared_prefix(&self, version: u64, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
+    /// The rules from the cache that all threads share, otherwise from the store, by two reads.
+    fn shared_prefix(
+        &self,
+        version: u64,
+        upper: &str,
+    ) -> Result<Option<KnownPrefix>, RegistryError> {
         {
             let known = self.prefixes.known.read();
             let known = known.unwrap_or_else(PoisonError::into_inner);
@@ -227,17 +235,19 @@ impl Registry {
         Ok(found)
     }
 
-    fn read_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
+    fn read_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, RegistryError> {
         let authority = format!("{OF_HANDLES}{upper}");
-        let authority = Place::named(Table::Authorities, authority.as_bytes());
+        let authority = TableKey::named(Table::Authorities, authority.as_bytes());
         let record = format!("{OF_PREFIXES}{upper}");
-        let record = Place::record(record.as_bytes());
+        let record = TableKey::record(record.as_bytes());
         let read = |bytes: &[u8]| postcard::from_bytes::<Authority>(bytes).ok();
-        let corrupt = || Refusal::Corrupt {
+        let corrupt = || RegistryError::Corrupt {
             what: format!("the authority of {upper}"),
         };
         let is_namespace = |bytes: &[u8]| {
-            let mut values = Record::lend(bytes).into_iter().flat_map(|lent| lent.iter());
+            let mut values = Record::borrow(bytes)
+                .into_iter()
+                .flat_map(|record| record.iter());
             values.any(|(value, _)| value.is_type("HS_NAMESPACE"))
         };
         let found = self.store.read(|now| {
@@ -248,7 +258,7 @@ impl Registry {
             };
             let Some(authority) = authority.filter(|authority| authority.status.is_in_force())
             else {
-                // The record of a prefix is kept with the prefix, and asked for by everybody.
+                // The record of a prefix belongs to the prefix, and every client may ask for it.
                 return Ok(Ok((upper == "0.NA").then_some(KnownPrefix {
                     case: CaseRule::AsciiInsensitive,
                     profile: HandleProfile::Handle,
@@ -261,36 +271,38 @@ impl Registry {
                 has_namespace: now.get(&record, is_namespace)?.unwrap_or(false),
             })))
         })?;
-        found.map_err(|refusal| self.noted(refusal))
+        found.map_err(|error| self.noted(error))
     }
 }
 
-/// Whether what is written at a place may change what is known of a prefix.
-pub(crate) fn is_about_prefixes(place: &Place<'_>) -> bool {
-    match place.table() {
+/// Whether a write under this key may change the rules of a prefix.
+pub(crate) fn is_about_prefixes(table_key: &TableKey<'_>) -> bool {
+    match table_key.table() {
         Table::Authorities => true,
-        Table::Records => place.name().starts_with(OF_PREFIXES.as_bytes()),
+        Table::Records => table_key.name().starts_with(OF_PREFIXES.as_bytes()),
         _ => false,
     }
 }
 
-/// How the keys of handles begin.
+/// The start of the keys of handles.
 const OF_HANDLES: &str = "hdl:";
 
-/// How the keys of the records of prefixes begin.
+/// The start of the keys of the records of prefixes.
 pub(crate) const OF_PREFIXES: &str = "hdl:0.NA/";
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AuthorityChange, Edit, Import, NewAuthority, NewName, NewValue, Principal, World};
+    use crate::{
+        AuthorityChange, Edit, Environment, Import, NewAuthority, NewName, NewValue, Principal,
+    };
 
     const OPERATOR: Principal = Principal::Operator;
 
     fn scene(prefixes: u64) -> (tempfile::TempDir, Registry) {
         let folder = tempfile::tempdir().unwrap();
-        let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
-        let registry = Registry::create(folder.path(), world).unwrap();
+        let environment = Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+        let registry = Registry::create(folder.path(), environment).unwrap();
         for number in 0..prefixes {
             let new = NewAuthority::default();
             let path = format!("20.{number}");
@@ -301,7 +313,10 @@ mod tests {
 
     fn find(registry: &Registry, handle: &str) -> &'static str {
         let handle = Handle::from_stored(handle).unwrap();
-        match registry.lend(&handle, |lent| lent.has_namespace).unwrap() {
+        match registry
+            .with_record(&handle, |record| record.has_namespace)
+            .unwrap()
+        {
             None => "elsewhere",
             Some(None) => "not there",
             Some(Some(false)) => "there",
@@ -313,7 +328,8 @@ mod tests {
         registry.prefixes.known.read().unwrap().prefixes.len()
     }
 
-    /// Guards: after any change of an authority the next look-up read all authorities, on the thread that serves sockets.
+    /// Guards: after any change of an authority the next lookup read all authorities, on the thread
+    /// that serves sockets.
     #[test]
     fn a_look_up_reads_the_prefix_that_it_is_of_and_no_other() {
         let (_folder, registry) = scene(30);
@@ -323,7 +339,7 @@ mod tests {
         assert_eq!(find(&registry, "20.7/X"), "there");
         assert_eq!(find(&registry, "0.na/20.8"), "there");
         assert_eq!(cached(&registry), 2);
-        // Who asks for what is not here fills nothing.
+        // Lookups of unregistered prefixes fill nothing.
         for number in 0..100 {
             assert_eq!(find(&registry, &format!("21.{number}/x")), "elsewhere");
         }
@@ -336,7 +352,7 @@ mod tests {
         assert_eq!(cached(&registry), 1);
     }
 
-    /// Guards: checkpoints, and what jobs refuse, ended what was known of all prefixes.
+    /// Guards: checkpoints and the errors of jobs emptied the cache of prefixes.
     #[test]
     fn only_authorities_and_records_of_prefixes_end_what_is_known_of_them() {
         let (_folder, registry) = scene(1);
@@ -360,8 +376,9 @@ mod tests {
         assert_eq!(version(), before);
         assert_eq!(find(&registry, "20.0/y"), "there");
 
-        // What imports and changes do to prefixes is seen at once.
-        let value = "{\"index\":9,\"type\":\"HS_NAMESPACE\",\"data\":{\"format\":\"string\",\"value\":\"<namespace/>\"}}";
+        // Changes of prefixes by imports and other changes are seen at once.
+        let data = r#"{"format":"string","value":"<namespace/>"}"#;
+        let value = format!(r#"{{"index":9,"type":"HS_NAMESPACE","data":{data}}}"#);
         import(&format!("{{\"id\":\"0.NA/20.0\",\"values\":[{value}]}}\n"));
         assert!(version() > before);
         assert_eq!(find(&registry, "20.0/y"), "there, with a namespace");

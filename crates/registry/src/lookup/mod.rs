@@ -2,8 +2,8 @@
 //! counts.
 
 pub(crate) mod fast_path;
+pub(crate) mod name_counts;
 pub(crate) mod statistics;
-pub(crate) mod tally;
 pub(crate) mod templates;
 pub(crate) mod text_search;
 pub(crate) mod usage;

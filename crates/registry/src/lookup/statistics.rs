@@ -1,4 +1,4 @@
-//! Finding names, and counting what there is.
+//! Statistics of the registry, and finding names by a value.
 
 use std::ops::ControlFlow;
 
@@ -6,18 +6,18 @@ use handfast_store::Table;
 use handfast_wire::Value;
 
 use crate::access::principal::Principal;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::lookup::value_index::reverse_value;
-use crate::name::manage::Shown;
 use crate::name::record::State;
+use crate::name::show::Shown;
 use crate::registry::Registry;
 
-/// How much there is.
+/// The number of entries of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Names, the records of prefixes among them.
+    /// Names, including the records of prefixes.
     pub names: u64,
-    /// Authorities, those that are only asked for among them.
+    /// Authorities, including open requests.
     pub authorities: u64,
     /// Accounts.
     pub accounts: u64,
@@ -25,23 +25,23 @@ pub struct Statistics {
     pub events: u64,
     /// Earlier versions of names.
     pub versions: u64,
-    /// Long work, under way or done.
+    /// Jobs, running or ended.
     pub jobs: u64,
 }
 
 impl Registry {
-    /// Counts what there is, without reading it.
+    /// Counts all entries, without reading them.
     ///
     /// ```
-    /// # use handfast_registry::{Registry, World};
+    /// # use handfast_registry::{Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// assert_eq!(registry.statistics()?.names, 0);
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
-    pub fn statistics(&self) -> Result<Statistics, Refusal> {
+    pub fn statistics(&self) -> Result<Statistics, RegistryError> {
         self.read(|view| {
-            let count = |table| Ok::<_, Refusal>(view.now.count(table)?);
+            let count = |table| Ok::<_, RegistryError>(view.now.count(table)?);
             Ok(Statistics {
                 names: count(Table::Records)?,
                 authorities: count(Table::Authorities)?,
@@ -53,19 +53,20 @@ impl Registry {
         })
     }
 
-    /// The names that hold a public value, in the order of their keys, from after a key on: those that someone may
-    /// see, and that hold it still. They are given without their values, all of which together may be very long.
+    /// The names that have a public value, in the order of their keys, after a key: those that a
+    /// principal may see and that still have the value. They come without their values, which may
+    /// be very long.
     ///
     /// ```
-    /// # use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+    /// # use handfast_registry::{NewAuthority, NewName, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # let operator = Principal::Operator;
     /// registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
     /// registry.create_name(&operator, "20.1000/5555", NewName::urls(&["https://example.org/"]))?;
     /// let found = registry.holding(&operator, "url", b"https://example.org/", None, 10)?;
     /// assert_eq!(found[0].record.text, "20.1000/5555");
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn holding(
         &self,
@@ -73,26 +74,26 @@ impl Registry {
         value_type: &str,
         data: &[u8],
         after: Option<&str>,
-        most: usize,
-    ) -> Result<Vec<Shown>, Refusal> {
+        limit: usize,
+    ) -> Result<Vec<Shown>, RegistryError> {
         let sought = reverse_value(&Value::new(0, value_type, data));
         self.read(|view| {
             let holder = |key: &str| {
                 let Some(record) = view.record(key)? else {
                     return Ok(None);
                 };
-                // A withdrawn name leads nowhere any more.
+                // A withdrawn name does not resolve any more.
                 let mut values = record.values.iter();
-                let is_held =
+                let has_value =
                     values.any(|value| value.is_public() && reverse_value(value) == sought);
-                if record.state != State::Active || !is_held {
+                if record.state != State::Active || !has_value {
                     return Ok(None);
                 }
                 view.show(who, &record.text)
                     .map(|shown| Some(shown.without_values()))
             };
             let (mut found, mut looked_at, mut outcome) = (Vec::new(), 0, Ok(()));
-            view.now.holders(&sought, &mut |key| {
+            view.now.names_with_value(&sought, &mut |key| {
                 let key = String::from_utf8_lossy(key);
                 if after.is_some_and(|after| &*key <= after) {
                     return ControlFlow::Continue(());
@@ -100,10 +101,11 @@ impl Registry {
                 looked_at += 1;
                 match holder(&key) {
                     Ok(shown) => found.extend(shown),
-                    Err(refusal) => outcome = Err(refusal),
+                    Err(error) => outcome = Err(error),
                 }
-                // Some may be of others with the same beginning, or not for everybody.
-                let is_enough = found.len() >= most || looked_at >= LOOKED_AT;
+                // Some keys may belong to other values with the same beginning, and some names are
+                // not public.
+                let is_enough = found.len() >= limit || looked_at >= MAX_SCANNED_NAMES;
                 if outcome.is_err() || is_enough {
                     ControlFlow::Break(())
                 } else {
@@ -115,5 +117,5 @@ impl Registry {
     }
 }
 
-/// How many names that may hold a value are looked at.
-const LOOKED_AT: usize = 10_000;
+/// The maximum number of candidate names that are read.
+const MAX_SCANNED_NAMES: usize = 10_000;

@@ -1,22 +1,23 @@
-//! Finding names and authorities by words, or by how they begin.
+//! Text search: finding names and authorities by words or by their beginning.
 //!
-//! Names are looked through in the order of their keys, so many at a time, and whoever asks goes on where the last page
-//! ended. An index of words would find rare ones at once, but it would have several entries for each name where the index
-//! of values has one, and every import would have to sort and write all of them at its end.
+//! A search scans names in the order of their keys, a limited number at a time, and the caller
+//! continues where the last page ended. An index of words would find rare words at once. But it
+//! would have several entries for each name where the index of values has one, and every import
+//! would have to sort and write all of them at its end.
 
 use std::ops::ControlFlow;
 
-use handfast_store::Place;
+use handfast_store::TableKey;
 
 use crate::access::principal::Principal;
 use crate::authority::policy::Authority;
 use crate::change::view::View;
-use crate::error::Refusal;
-use crate::name::manage::Shown;
+use crate::error::RegistryError;
 use crate::name::record::{Record, State};
+use crate::name::show::Shown;
 use crate::registry::Registry;
 
-/// Words that are looked for, all of them.
+/// The words of a search; a match contains all of them.
 ///
 /// ```
 /// use handfast_registry::Words;
@@ -29,28 +30,28 @@ use crate::registry::Registry;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words(Vec<String>);
 
-/// Not one to ten words.
+/// There are not one to ten words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("give one to ten words, of at most 200 bytes in all")]
 pub struct WordsError;
 
-const MOST_WORDS: usize = 10;
-const LONGEST: usize = handfast_api::limits::SEARCH_WORDS;
+const MAX_WORDS: usize = 10;
+const MAX_QUERY_BYTES: usize = handfast_api::limits::SEARCH_WORDS;
 
 impl Words {
-    /// Reads words, with spaces between them.
+    /// Reads words, separated by spaces.
     pub fn parse(text: &str) -> Result<Self, WordsError> {
-        if text.len() > LONGEST {
+        if text.len() > MAX_QUERY_BYTES {
             return Err(WordsError);
         }
         let words: Vec<_> = text.split_whitespace().map(str::to_lowercase).collect();
-        if words.is_empty() || words.len() > MOST_WORDS {
+        if words.is_empty() || words.len() > MAX_WORDS {
             return Err(WordsError);
         }
         Ok(Self(words))
     }
 
-    /// Whether each of them stands in one of some texts, in whatever case.
+    /// Whether each word occurs in one of some texts, ignoring case.
     #[must_use]
     pub fn are_in(&self, texts: &[&str]) -> bool {
         let texts: Vec<_> = texts.iter().map(|text| text.to_lowercase()).collect();
@@ -61,50 +62,50 @@ impl Words {
     fn are_in_record(&self, record: &Record) -> bool {
         let mut texts = vec![record.text.as_str()];
         let public = record.values.iter().filter(|value| value.is_public());
-        // What the protocol keeps for itself is not text for people.
+        // Values of the protocol itself are not text for people.
         let public = public.filter(|value| !value.value_type.starts_with("HS_"));
         texts.extend(public.filter_map(|value| str::from_utf8(&value.data).ok()));
         self.are_in(&texts)
     }
 }
 
-/// Some of the names that were found.
+/// A page of search results.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct SearchPage {
     /// The names, in the order of their keys, without their values.
     pub names: Vec<Shown>,
-    /// Where to go on, if not all have been looked at.
+    /// Where to continue, if there are more names to scan.
     pub next: Option<String>,
 }
 
-/// How many names are looked at for one page.
-const LOOKED_AT: usize = 20_000;
+/// The maximum number of names that are scanned for one page.
+const MAX_SCANNED_NAMES: usize = 20_000;
 
 impl Registry {
-    /// Active names with some words in them or in their public values, and names that begin with a text, of those that
-    /// someone may list, behind a key.
+    /// Finds active names that contain some words, in the name or in its public values, and names
+    /// that begin with a text. It returns names that the principal may list, after a key.
     pub fn search(
         &self,
         who: &Principal,
         words: Option<&Words>,
         prefix: Option<&str>,
         after: Option<&str>,
-        most: usize,
-    ) -> Result<Found, Refusal> {
+        limit: usize,
+    ) -> Result<SearchPage, RegistryError> {
         self.read(|view| {
             let start = prefix.map(|prefix| view.key_start(prefix));
             let start = start.unwrap_or_default();
-            let mut search = Search {
+            let mut search = TextScan {
                 view,
                 who,
                 words,
                 after: after.unwrap_or_default(),
-                most,
+                limit,
                 looked_at: 0,
-                found: Found::default(),
+                found: SearchPage::default(),
             };
             for root in view.listable(who)? {
-                // Both are beginnings of keys: the longer one is the narrower.
+                // Both are prefixes of keys: the longer one is the narrower.
                 let narrower = match (root.starts_with(&start), start.starts_with(&root)) {
                     (true, _) => root.clone(),
                     (_, true) => start.clone(),
@@ -118,13 +119,14 @@ impl Registry {
         })
     }
 
-    /// Authorities with some words in their paths, titles or meanings, or whose paths begin with a text.
+    /// Finds authorities with some words in their paths, titles or meanings, or whose paths begin
+    /// with a text.
     pub fn search_authorities(
         &self,
         words: Option<&Words>,
         prefix: Option<&str>,
-        most: usize,
-    ) -> Result<Vec<Authority>, Refusal> {
+        limit: usize,
+    ) -> Result<Vec<Authority>, RegistryError> {
         let is_meant = |authority: &Authority| {
             let path = authority.path.to_string();
             let (title, meaning) = (authority.title.as_str(), authority.meaning.as_str());
@@ -140,7 +142,7 @@ impl Registry {
             if authority.status.is_in_force() && is_meant(&authority) {
                 found.push(authority);
             }
-            if found.len() < most {
+            if found.len() < limit {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())
@@ -151,9 +153,9 @@ impl Registry {
 }
 
 impl View<'_> {
-    /// How the keys of names begin that begin with a text.
+    /// The start of the keys of names that begin with a text.
     fn key_start(&self, prefix: &str) -> String {
-        // What is read as a name has a key; the end that was put behind it goes again.
+        // A text that parses as a name has a key; remove the suffix that was added to parse it.
         let longer = format!("{prefix}0");
         let whole = self.identify(&longer).ok();
         let key = whole.map(|identifier| identifier.key(self).as_str().to_string());
@@ -164,13 +166,13 @@ impl View<'_> {
         })
     }
 
-    /// The keys of the authorities whose names someone may list, none of them below another.
-    fn listable(&self, who: &Principal) -> Result<Vec<String>, Refusal> {
+    /// The keys of the authorities whose names a principal may list, none of them below another.
+    fn listable(&self, who: &Principal) -> Result<Vec<String>, RegistryError> {
         if self.may_do_all(who)? {
             return Ok(vec![String::new()]);
         }
         let mut granted = Vec::new();
-        let from = Place::named(handfast_store::Table::Authorities, b"");
+        let from = TableKey::named(handfast_store::Table::Authorities, b"");
         self.now.scan(&from, &mut |_, bytes| {
             if let Ok(authority) = postcard::from_bytes::<Authority>(bytes)
                 && authority.grants.iter().any(|grant| grant.to == *who)
@@ -194,33 +196,35 @@ impl View<'_> {
     }
 }
 
-struct Search<'s> {
+struct TextScan<'s> {
     view: &'s View<'s>,
     who: &'s Principal,
     words: Option<&'s Words>,
     after: &'s str,
-    most: usize,
+    limit: usize,
     looked_at: usize,
-    found: Found,
+    found: SearchPage,
 }
 
-impl Search<'_> {
-    /// Looks through the names whose keys have a beginning; whether there is time for more.
-    fn under(&mut self, start: &str, root: &str) -> Result<bool, Refusal> {
+impl TextScan<'_> {
+    /// Scans the names whose keys have a given start. Returns whether the page can take more.
+    fn under(&mut self, start: &str, root: &str) -> Result<bool, RegistryError> {
         let after = Some(self.after).filter(|after| *after > start);
         let mut keys = Vec::new();
         let mut goes_on = true;
         let mut last = None;
-        let from = Place::record(after.unwrap_or(start).as_bytes());
-        self.view.now.scan(&from, &mut |place, bytes| {
-            let key = String::from_utf8_lossy(place.name());
+        let from = TableKey::record(after.unwrap_or(start).as_bytes());
+        self.view.now.scan(&from, &mut |table_key, bytes| {
+            let key = String::from_utf8_lossy(table_key.name());
             if !key.starts_with(start) {
                 return ControlFlow::Break(());
             }
             if Some(&*key) == after {
                 return ControlFlow::Continue(());
             }
-            if self.looked_at == LOOKED_AT || self.found.names.len() + keys.len() == self.most {
+            if self.looked_at == MAX_SCANNED_NAMES
+                || self.found.names.len() + keys.len() == self.limit
+            {
                 goes_on = false;
                 return ControlFlow::Break(());
             }
@@ -247,7 +251,7 @@ impl Search<'_> {
         let Ok(record) = Record::from_bytes(bytes) else {
             return false;
         };
-        // The beginning of a key may be that of another authority, such as 20.1000 of 20.10001.
+        // The start of a key may also belong to another authority, such as 20.1000 to 20.10001.
         let is_below = || {
             let path = self.view.authority_by_key(&record.authority);
             let path = path.ok().flatten().map(|authority| authority.path);

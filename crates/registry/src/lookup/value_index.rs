@@ -1,27 +1,28 @@
-//! The index of values: which names hold a value.
+//! The index of values: it finds the names that have a value.
 //!
-//! A change keeps it as it goes. An import leaves it for later, marks from which event on, and builds it
-//! at its end from what is kept then, in the order of its keys; the mark stays until that is done, so that
-//! one that was cut short is finished by the next.
+//! A change updates the index in its own transaction. An import postpones it, marks the first event
+//! that is not indexed, and builds the index at its end from the stored records, in the order of
+//! the keys. The mark stays until that is done, so that the next start finishes the work of an
+//! interrupted import.
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Loading, Place, Sorter, Table, Write};
+use handfast_store::{Loading, Sorter, Table, TableKey, Write};
 use handfast_wire::Value;
 
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::record::Record;
-use crate::registry::{Awaited, Registry};
+use crate::registry::{PendingLoad, Registry};
 
-/// What the index finds a value by: its type in uppercase, a NUL, and its data.
+/// The index key of a value: its type in uppercase, a NUL, and its data.
 pub(crate) fn reverse_value(value: &Value<'_>) -> Vec<u8> {
     let mut key = Vec::with_capacity(value.value_type.len() + 1 + value.data.len());
     put_reverse_value(&mut key, value);
     key
 }
 
-/// The same, behind what is there.
+/// Appends the index key of a value.
 fn put_reverse_value(out: &mut Vec<u8>, value: &Value<'_>) {
     out.extend(
         value
@@ -33,41 +34,41 @@ fn put_reverse_value(out: &mut Vec<u8>, value: &Value<'_>) {
     out.extend_from_slice(&value.data);
 }
 
-/// Where the first event is kept whose name may not be in the index yet.
-fn mark() -> Place<'static> {
-    Place::named(Table::Meta, b"reverse-from")
+/// The key of the mark: the first event whose name may not be indexed yet.
+fn mark() -> TableKey<'static> {
+    TableKey::named(Table::Meta, b"reverse-from")
 }
 
-/// How many entries share a transaction.
-const CHUNK: usize = 200_000;
+/// The number of index entries in one transaction.
+const ENTRIES_PER_TRANSACTION: usize = 200_000;
 
-/// Says that the names of events from a number on are not in the index.
-pub(crate) fn leave_for_later(loading: &mut Loading<'_>, event: u64) -> Result<(), Refusal> {
+/// Marks the names of events from a number on as not indexed.
+pub(crate) fn leave_for_later(loading: &mut Loading<'_>, event: u64) -> Result<(), RegistryError> {
     if loading.snapshot().get(&mark(), |_| ())?.is_none() {
         loading.put(&mark(), &event.to_be_bytes())?;
     }
     Ok(())
 }
 
-/// From which event on names may not be in the index.
-pub(crate) fn left_for_later(view: &View<'_>) -> Result<Option<u64>, Refusal> {
+/// The first event whose name may not be indexed yet.
+pub(crate) fn left_for_later(view: &View<'_>) -> Result<Option<u64>, RegistryError> {
     let read = |bytes: &[u8]| bytes.try_into().map(u64::from_be_bytes).ok();
     Ok(view.now.get(&mark(), read)?.flatten())
 }
 
-/// Values and the names that hold them, in the order they come.
+/// Values and the names that have them, in input order.
 #[derive(Default)]
-pub(crate) struct HeldValues {
+pub(crate) struct IndexEntries {
     bytes: Vec<u8>,
-    /// Where each value, and then its name, ends.
+    /// The ends of each value and of its name in `bytes`.
     ends: Vec<(usize, usize)>,
-    /// How many names there are.
+    /// The number of names.
     names: u64,
 }
 
-impl HeldValues {
-    /// With room for the values of so many bytes of lines.
-    pub(crate) fn with_room(bytes: usize) -> Self {
+impl IndexEntries {
+    /// Reserves memory for the values of so many bytes of input.
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
         Self {
             bytes: Vec::with_capacity(bytes),
             ends: Vec::with_capacity(bytes / 100),
@@ -97,18 +98,18 @@ impl HeldValues {
     }
 }
 
-/// Values and the names that hold them, on their way into the index.
-pub(crate) struct Held {
+/// Builds the index from values and names.
+pub(crate) struct IndexBuilder {
     sorter: Sorter,
     names: u64,
-    /// How many of the names were given, each by one event.
+    /// How many of the names were created, each by one event.
     given: u64,
-    /// How many events there are now, if none but those of these names have come.
+    /// The number of events, if only these names have added any.
     events: Option<u64>,
     is_exact: bool,
 }
 
-impl Held {
+impl IndexBuilder {
     pub(crate) fn new(registry: &Registry) -> Self {
         Self {
             sorter: Sorter::new(registry.folder()),
@@ -119,8 +120,9 @@ impl Held {
         }
     }
 
-    /// Says that some of the names were given, between two counts of all events. While nothing else
-    /// happens, all names hold what they were prepared with; otherwise each is looked at again.
+    /// Records that some of the names were created, between two counts of all events. While no
+    /// other change happens, all names have the values that they were prepared with. Otherwise each
+    /// is checked again.
     pub(crate) fn were_given(&mut self, given: u64, before: u64, after: u64) {
         let follows = self.events.is_none_or(|events| events == before);
         self.is_exact &= follows && after - before == given;
@@ -128,7 +130,7 @@ impl Held {
         self.given += given;
     }
 
-    pub(crate) fn add(&mut self, blocks: &[HeldValues]) -> Result<(), Refusal> {
+    pub(crate) fn add(&mut self, blocks: &[IndexEntries]) -> Result<(), RegistryError> {
         for block in blocks {
             self.names += block.names;
             for (value, key) in block.iter() {
@@ -138,93 +140,104 @@ impl Held {
         Ok(())
     }
 
-    /// Puts all of them into the index, and takes the mark away. Values that a name does not hold by now
-    /// are left out.
-    pub(crate) fn finish(self, registry: &Registry) -> Result<(), Refusal> {
+    /// Writes all entries into the index and removes the mark. It skips values that a name no
+    /// longer has.
+    pub(crate) fn finish(self, registry: &Registry) -> Result<(), RegistryError> {
         let is_exact = self.is_exact && self.given == self.names;
         let seen = self.events.filter(|_| is_exact);
         let mut merge = self.sorter.merge()?;
-        let mut chunk = HeldValues::default();
-        let mut before: Option<Awaited<()>> = None;
+        let mut chunk = IndexEntries::default();
+        let mut before: Option<PendingLoad<()>> = None;
         while let Some(entry) = merge.next()? {
             chunk.bytes.extend_from_slice(entry.key);
             let middle = chunk.bytes.len();
             chunk.bytes.extend_from_slice(entry.payload);
             chunk.ends.push((middle, chunk.bytes.len()));
-            if chunk.ends.len() == CHUNK {
+            if chunk.ends.len() == ENTRIES_PER_TRANSACTION {
                 let full = std::mem::take(&mut chunk);
                 if let Some(before) = before.take() {
-                    Awaited::wait(before)?;
+                    PendingLoad::wait(before)?;
                 }
-                before = Some(registry.begin_load(move |loading| hold(loading, &full, seen)));
+                before =
+                    Some(registry.begin_load(move |loading| insert_entries(loading, &full, seen)));
             }
         }
         if let Some(before) = before {
             before.wait()?;
         }
         registry.load(move |loading| {
-            hold(loading, &chunk, seen)?;
+            insert_entries(loading, &chunk, seen)?;
             Ok(loading.apply(&Write::Delete(mark()))?)
         })
     }
 }
 
 impl Registry {
-    /// Puts names into the index that an import which was cut short has left for later.
-    pub(crate) fn finish_reverse(&self) -> Result<(), Refusal> {
-        let mut held = Held::new(self);
+    /// Finishes the index of an interrupted import.
+    pub(crate) fn finish_reverse(&self) -> Result<(), RegistryError> {
+        let mut index = IndexBuilder::new(self);
         let is_left = self.read(|view| {
             let Some(from) = left_for_later(view)? else {
                 return Ok(false);
             };
             let mut outcome = Ok(());
-            view.now.scan(&Place::record(b""), &mut |place, bytes| {
-                outcome = held.gather(place, bytes, from);
-                match outcome {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                }
-            })?;
+            view.now
+                .scan(&TableKey::record(b""), &mut |table_key, bytes| {
+                    outcome = index.gather(table_key, bytes, from);
+                    match outcome {
+                        Ok(()) => ControlFlow::Continue(()),
+                        Err(_) => ControlFlow::Break(()),
+                    }
+                })?;
             outcome.map(|()| true)
         })?;
-        if is_left { held.finish(self) } else { Ok(()) }
+        if is_left { index.finish(self) } else { Ok(()) }
     }
 }
 
-impl Held {
-    fn gather(&mut self, place: &Place<'_>, bytes: &[u8], from: u64) -> Result<(), Refusal> {
+impl IndexBuilder {
+    fn gather(
+        &mut self,
+        table_key: &TableKey<'_>,
+        bytes: &[u8],
+        from: u64,
+    ) -> Result<(), RegistryError> {
         if Record::last_event_in(bytes) < Some(from) {
             return Ok(());
         }
-        let key = String::from_utf8_lossy(place.name());
-        let corrupt = |_| Refusal::Corrupt {
+        let key = String::from_utf8_lossy(table_key.name());
+        let corrupt = |_| RegistryError::Corrupt {
             what: format!("the record of {key}"),
         };
         let record = Record::from_bytes(bytes).map_err(corrupt)?;
-        let mut values = HeldValues::default();
+        let mut values = IndexEntries::default();
         values.add(&key, &record.values);
         self.add(&[values])
     }
 }
 
-/// Unless there are just the events that were seen, what was gathered may have been refused, or have
-/// changed since: then it is compared with what is kept.
-fn hold(loading: &mut Loading<'_>, entries: &HeldValues, seen: Option<u64>) -> Result<(), Refusal> {
+/// If other events were added since, a name may have been rejected or changed: then each entry is
+/// compared with the stored record.
+fn insert_entries(
+    loading: &mut Loading<'_>,
+    entries: &IndexEntries,
+    seen: Option<u64>,
+) -> Result<(), RegistryError> {
     let is_as_seen = Some(crate::log::tree::read(&loading.snapshot())?.size()) == seen;
     for (value, key) in entries.iter() {
-        if is_as_seen || is_held(loading, value, key)? {
-            loading.hold(value, key)?;
+        if is_as_seen || still_has_value(loading, value, key)? {
+            loading.index_insert(value, key)?;
         }
     }
     Ok(())
 }
 
-fn is_held(loading: &Loading<'_>, value: &[u8], key: &[u8]) -> Result<bool, Refusal> {
+fn still_has_value(loading: &Loading<'_>, value: &[u8], key: &[u8]) -> Result<bool, RegistryError> {
     let record = loading
         .snapshot()
-        .get(&Place::record(key), Record::from_bytes)?;
+        .get(&TableKey::record(key), Record::from_bytes)?;
     Ok(record.and_then(Result::ok).is_some_and(|record| {
         let mut values = record.values.iter();
-        values.any(|held| held.is_public() && reverse_value(held) == value)
+        values.any(|index| index.is_public() && reverse_value(index) == value)
     }))
 }

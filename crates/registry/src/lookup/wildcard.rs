@@ -1,32 +1,32 @@
-//! Names by the values they hold, with wildcards.
+//! Finding names by their values, with wildcards.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use handfast_id::Prefix;
-use handfast_store::{Place, Table, kept_value};
+use handfast_store::{Table, TableKey, index_value};
 use handfast_wire::{AdminPermissions, Value};
 use memchr::memmem;
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::lookup::value_index::reverse_value;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
-/// What is looked for: handles that hold, for each type, a public value that all its patterns match.
+/// A search for handles: for each type, a public value must match all its patterns.
 #[derive(Clone, Debug, Default)]
 pub struct Matching {
-    /// Types and patterns; those of one type are for one value.
+    /// Types and patterns. All patterns of one type apply to the same value.
     pub values: Vec<(String, Wildcard)>,
-    /// Under one prefix alone.
+    /// Only under this prefix.
     pub prefix: Option<String>,
-    /// How many are passed over.
+    /// How many matches to skip.
     pub skip: u64,
-    /// How many are wanted.
-    pub most: u64,
+    /// The maximum number of matches.
+    pub limit: u64,
 }
 
 /// A text in which `*` stands for any text.
@@ -49,7 +49,7 @@ impl Wildcard {
         Self(pattern.split('*').map(str::to_string).collect())
     }
 
-    /// What everything that matches starts with.
+    /// The start of every match.
     fn start(&self) -> &str {
         self.0.first().map(String::as_str).unwrap_or_default()
     }
@@ -58,7 +58,7 @@ impl Wildcard {
         self.0.len() == 1
     }
 
-    /// Whether some bytes match all of it.
+    /// Whether all of some bytes match.
     #[must_use]
     pub fn matches(&self, bytes: &[u8]) -> bool {
         let [first, middle @ .., last] = self.0.as_slice() else {
@@ -68,8 +68,9 @@ impl Wildcard {
         let Some(mut rest) = rest.and_then(|rest| rest.strip_suffix(last.as_bytes())) else {
             return false;
         };
-        // The first place where a part is found leaves the most for the others. It is looked for in linear time, because
-        // patterns and values may be made for each other: `aaa…b` in `aaa…`.
+        // The first occurrence of a part leaves the most text for the others. The search takes
+        // linear time, because a client may choose pattern and value for each other: `aaa…b` in
+        // `aaa…`.
         for part in middle.iter().filter(|part| !part.is_empty()) {
             let Some(at) = memmem::find(rest, part.as_bytes()) else {
                 return false;
@@ -81,15 +82,15 @@ impl Wildcard {
 }
 
 impl Registry {
-    /// Visits the records that match, in a stable order, of handles that someone may list. They are given one by one:
-    /// all of them together may be more than anybody has room for.
+    /// Visits the matching records of handles that a principal may list, in a stable order, one by
+    /// one: all of them may not fit into memory.
     pub fn matching(
         &self,
         who: &Principal,
         wanted: &Matching,
         visit: &mut dyn FnMut(&Record) -> ControlFlow<()>,
-    ) -> Result<(), Refusal> {
-        // The one that leaves the least to look at.
+    ) -> Result<(), RegistryError> {
+        // Start with the pattern that leaves the fewest entries to scan.
         let narrowest = wanted.values.iter().max_by_key(|(_, pattern)| {
             let is_exact = pattern.is_exact();
             (is_exact, pattern.start().len())
@@ -100,7 +101,7 @@ impl Registry {
         self.read(|view| {
             let first = Value::new(1, value_type, pattern.start().as_bytes());
             let start = reverse_value(&first);
-            let mut search = Search {
+            let mut search = WildcardScan {
                 view,
                 who,
                 wanted,
@@ -111,11 +112,11 @@ impl Registry {
                 give: visit,
             };
             let mut outcome = Ok(());
-            if wanted.most > 0 && search.may_find_any()? {
-                view.now.held(&start, &mut |value, key, bytes| {
+            if wanted.limit > 0 && search.may_find_any()? {
+                view.now.scan_index(&start, &mut |value, key, bytes| {
                     let visited = search.visit(value, key, bytes);
-                    visited.unwrap_or_else(|refusal| {
-                        outcome = Err(refusal);
+                    visited.unwrap_or_else(|error| {
+                        outcome = Err(error);
                         ControlFlow::Break(())
                     })
                 })?;
@@ -125,20 +126,25 @@ impl Registry {
     }
 }
 
-struct Search<'s> {
+struct WildcardScan<'s> {
     view: &'s View<'s>,
     who: &'s Principal,
     wanted: &'s Matching,
     narrowest: &'s str,
-    /// Whether someone may list the names of an authority.
+    /// Whether a principal may list the names of an authority.
     listable: HashMap<String, bool>,
     skip: u64,
     found: u64,
     give: &'s mut dyn FnMut(&Record) -> ControlFlow<()>,
 }
 
-impl Search<'_> {
-    fn visit(&mut self, kept: &[u8], key: &[u8], bytes: &[u8]) -> Result<ControlFlow<()>, Refusal> {
+impl WildcardScan<'_> {
+    fn visit(
+        &mut self,
+        sought: &[u8],
+        key: &[u8],
+        bytes: &[u8],
+    ) -> Result<ControlFlow<()>, RegistryError> {
         let next = Ok(ControlFlow::Continue(()));
         let Some(handle) = key.strip_prefix(b"hdl:") else {
             return next;
@@ -156,7 +162,7 @@ impl Search<'_> {
         let Ok(record) = Record::from_bytes(bytes) else {
             return next;
         };
-        if record.state != State::Active || !self.holds_first(&record, kept) {
+        if record.state != State::Active || !self.is_first_match(&record, sought) {
             return next;
         }
         if !self.may_list(&record.authority)? {
@@ -168,15 +174,16 @@ impl Search<'_> {
         }
         self.found += 1;
         let wish = (self.give)(&record);
-        Ok(if self.found < self.wanted.most {
+        Ok(if self.found < self.wanted.limit {
             wish
         } else {
             ControlFlow::Break(())
         })
     }
 
-    /// Whether a record matches, and is met here for the first time: at the first of its values that does.
-    fn holds_first(&self, record: &Record, kept: &[u8]) -> bool {
+    /// Whether a record matches and was not visited before: it is visited at the first of its
+    /// matching values.
+    fn is_first_match(&self, record: &Record, sought: &[u8]) -> bool {
         let types = self.wanted.values.iter().map(|(value_type, _)| value_type);
         if !types.into_iter().all(|value_type| {
             let mut values = self.matching(record, value_type);
@@ -185,8 +192,8 @@ impl Search<'_> {
             return false;
         }
         let all = self.matching(record, self.narrowest);
-        let first = all.map(|value| kept_value(&reverse_value(value)).into_owned());
-        first.min().is_some_and(|first| first == kept)
+        let first = all.map(|value| index_value(&reverse_value(value)).into_owned());
+        first.min().is_some_and(|first| first == sought)
     }
 
     fn matching<'r>(
@@ -204,15 +211,16 @@ impl Search<'_> {
         })
     }
 
-    /// Whether there is anything to look through: whoever may list nothing should not make us look at everything.
-    fn may_find_any(&mut self) -> Result<bool, Refusal> {
+    /// Whether there is anything to scan. A principal that may list nothing must not cause a full
+    /// scan.
+    fn may_find_any(&mut self) -> Result<bool, RegistryError> {
         if let Some(prefix) = &self.wanted.prefix {
             return self.may_list(&format!("hdl:{}", prefix.to_ascii_uppercase()));
         }
         let mut keys = Vec::new();
-        let all = Place::named(Table::Authorities, b"hdl:");
-        self.view.now.scan(&all, &mut |place, _| {
-            let key = String::from_utf8_lossy(place.name()).into_owned();
+        let all = TableKey::named(Table::Authorities, b"hdl:");
+        self.view.now.scan(&all, &mut |table_key, _| {
+            let key = String::from_utf8_lossy(table_key.name()).into_owned();
             let is_prefix = key.starts_with("hdl:");
             keys.push(key);
             if is_prefix {
@@ -229,7 +237,7 @@ impl Search<'_> {
         Ok(false)
     }
 
-    fn may_list(&mut self, authority: &str) -> Result<bool, Refusal> {
+    fn may_list(&mut self, authority: &str) -> Result<bool, RegistryError> {
         if let Some(may) = self.listable.get(authority) {
             return Ok(*may);
         }
@@ -259,14 +267,16 @@ mod tests {
     fn parts_are_found_in_their_order_and_not_twice() {
         for (pattern, text, matches) in [
             ("", "", true), ("", "x", false), ("*", "", true), ("**", "x", true),
-            ("a*a", "a", false), ("a*a", "aa", true), ("*b*b*", "abc", false), ("*b*b*", "abcb", true),
+            ("a*a", "a", false), ("a*a", "aa", true), ("*b*b*", "abc", false),
+            ("*b*b*", "abcb", true),
             ("a*b*c", "abbc", true), ("a*c*b", "abbc", false), ("*ab*ba*", "aba", false),
         ] {
-            assert_eq!(Wildcard::new(pattern).matches(text.as_bytes()), matches, "{pattern} {text}");
+            assert_eq!(Wildcard::new(pattern).matches(text.as_bytes()), matches, "{pattern} \
+                {text}");
         }
     }
 
-    /// It took a minute when each place was tried for itself.
+    /// It took a minute when each position was tried by itself.
     #[test]
     #[expect(
         clippy::disallowed_methods,

@@ -1,32 +1,32 @@
-//! How a name came to be what it is.
+//! The history of a name.
 
 use std::ops::ControlFlow;
 
-use handfast_store::Place;
+use handfast_store::TableKey;
 use handfast_wire::Value;
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::handle_protocol::transactions::size;
 use crate::log::event::Event;
-use crate::name::manage::Shown;
 use crate::name::record::{Record, State};
+use crate::name::show::Shown;
 use crate::name::undo::{Difference, differences};
 use crate::registry::Registry;
 
-/// A moment in the history of a registry.
+/// A point in the history of a registry.
 ///
 /// ```
-/// use handfast_registry::Moment;
+/// use handfast_registry::HistoryPoint;
 ///
-/// let then = Moment::Time(1_800_000_000_000);
-/// assert_ne!(then, Moment::Event(7));
+/// let then = HistoryPoint::Time(1_800_000_000_000);
+/// assert_ne!(then, HistoryPoint::Event(7));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
-    /// After an event.
+pub enum HistoryPoint {
+    /// Right after an event.
     Event(u64),
     /// At a time, in milliseconds since 1970.
     Time(u64),
@@ -34,47 +34,49 @@ pub enum Moment {
 
 /// One event in the history of a name.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct HistoryEntry {
     /// What happened.
     pub event: Event,
-    /// Who did it, for those who may see that.
+    /// Who did it, if the principal may see that.
     pub who: Option<Principal>,
-    /// The version it made; `None` if that was erased.
+    /// The version that it made; `None` if that was erased.
     pub version: Option<Record>,
-    /// What that changed in the values.
+    /// The changes in the values.
     pub changes: Vec<Difference>,
 }
 
-/// Some of the history of a name, oldest first.
+/// A page of the history of a name, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryPage {
-    /// What happened.
-    pub entries: Vec<Entry>,
+    /// The events.
+    pub entries: Vec<HistoryEntry>,
     /// The `after` of the next page, if there is one.
     pub next: Option<u64>,
 }
 
-/// How many bytes of values a page of history has, those of versions and those of differences; one entry is given even if
-/// it has more. A record has at most some 260,000 bytes, and an entry three times as many: the version, and what was there
-/// before and after.
+/// The maximum number of bytes of values on a page of history, in versions and in differences; one
+/// entry is returned even if it has more. A record has at most some 260,000 bytes, and an entry
+/// three times as many: the version, and the values before and after.
 const MAX_PAGE_BYTES: usize = 512 << 10;
 
 impl Registry {
-    /// Events of a name, oldest first, after the one of a number: as many as are wanted, or fewer if they have many bytes.
-    /// Who acted is shown to those with a role there. With a moment, what was before it.
+    /// The events of a name, oldest first, after the event of a number: as many as requested, or
+    /// fewer if they have many bytes. Principals with a role there also see who acted. With a
+    /// point, only the events before it.
     ///
-    /// A page is made from the current version and two more at a time, however long the history is.
+    /// Building a page takes the current version and two more at a time, however long the history
+    /// is.
     pub fn history_page(
         &self,
         who: &Principal,
         id: &str,
         after: u64,
         limit: usize,
-        until: Option<Moment>,
-    ) -> Result<HistoryPage, Refusal> {
+        until: Option<HistoryPoint>,
+    ) -> Result<HistoryPage, RegistryError> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
-            let identifier = view.identify_kept(id)?;
+            let identifier = view.identify_registered(id)?;
             let path = AuthorityPath::of(&identifier, view);
             let versions = Versions {
                 view,
@@ -90,7 +92,7 @@ impl Registry {
             let current = versions.current.as_ref();
             let last_event = current.map_or(0, |record| record.last_event);
             if !is_more && last_event > after && numbers.last() != Some(&last_event) {
-                return Err(Refusal::Corrupt {
+                return Err(RegistryError::Corrupt {
                     what: format!("the list of events of {}", versions.key),
                 });
             }
@@ -99,11 +101,11 @@ impl Registry {
             for number in numbers {
                 let event = versions.event(number)?;
                 let is_past = match until {
-                    Some(Moment::Event(until)) => number <= until,
-                    Some(Moment::Time(until)) => event.time <= until,
+                    Some(HistoryPoint::Event(until)) => number <= until,
+                    Some(HistoryPoint::Time(until)) => event.time <= until,
                     None => true,
                 };
-                if matches!(until, Some(Moment::Event(_))) && !is_past {
+                if matches!(until, Some(HistoryPoint::Event(_))) && !is_past {
                     return Ok(page);
                 }
                 if bytes >= MAX_PAGE_BYTES {
@@ -127,8 +129,13 @@ impl Registry {
         })
     }
 
-    /// Whether a name has more events than a number.
-    pub fn has_more_events(&self, who: &Principal, id: &str, than: usize) -> Result<bool, Refusal> {
+    /// Whether a name has events after a number.
+    pub fn has_more_events(
+        &self,
+        who: &Principal,
+        id: &str,
+        than: usize,
+    ) -> Result<bool, RegistryError> {
         self.read(|view| {
             let Shown { key, .. } = view.show(who, id)?;
             let numbers = view.events_after(&key, 0, than.saturating_add(1))?;
@@ -136,15 +143,20 @@ impl Registry {
         })
     }
 
-    /// A name as it was.
-    pub fn show_at(&self, who: &Principal, id: &str, moment: Moment) -> Result<Shown, Refusal> {
+    /// A name as it was at an earlier point.
+    pub fn show_at(
+        &self,
+        who: &Principal,
+        id: &str,
+        point: HistoryPoint,
+    ) -> Result<Shown, RegistryError> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
-            let path = AuthorityPath::of(&view.identify_kept(id)?, view);
+            let path = AuthorityPath::of(&view.identify_registered(id)?, view);
             let sees_all = view.may_see(who, &path, &record)?;
-            let is_past = |record: &Record| match moment {
-                Moment::Event(number) => record.last_event <= number,
-                Moment::Time(time) => record.modified <= time,
+            let is_past = |record: &Record| match point {
+                HistoryPoint::Event(number) => record.last_event <= number,
+                HistoryPoint::Time(time) => record.modified <= time,
             };
             let current = view.record(&key)?;
             let withdrawn = current.as_ref();
@@ -157,7 +169,7 @@ impl Registry {
                 if is_past(&record) && (sees_all || record.state != State::Reserved) {
                     let mut record = view.readable(who, &path, record)?;
                     if let Some(current) = current.filter(|_| !sees_all) {
-                        keep_public(&mut record, &current);
+                        retain_public(&mut record, &current);
                     }
                     return Ok(Shown { key, record });
                 }
@@ -166,7 +178,7 @@ impl Registry {
                 }
                 next = view.version(&key, record.version - 1)?;
             }
-            Err(Refusal::policy(
+            Err(RegistryError::policy(
                 "not-yet",
                 format!("{id} was not registered then"),
             ))
@@ -174,7 +186,7 @@ impl Registry {
     }
 }
 
-/// The versions of a name, as someone may see them.
+/// The versions of a name, as a principal may see them.
 struct Versions<'v> {
     view: &'v View<'v>,
     who: &'v Principal,
@@ -185,41 +197,45 @@ struct Versions<'v> {
 }
 
 impl Versions<'_> {
-    fn event(&self, number: u64) -> Result<Event, Refusal> {
+    fn event(&self, number: u64) -> Result<Event, RegistryError> {
         let event = self.view.event(number)?;
-        event.ok_or_else(|| Refusal::Corrupt {
+        event.ok_or_else(|| RegistryError::Corrupt {
             what: format!("event {number}"),
         })
     }
 
-    /// A version, unless it was erased or is not to be seen.
-    fn version(&self, version: u64) -> Result<Option<Record>, Refusal> {
+    /// A version; `None` if it was erased or the principal may not see it.
+    fn version(&self, version: u64) -> Result<Option<Record>, RegistryError> {
         let found = match &self.current {
             Some(current) if current.version == version => Some(current.clone()),
             _ => self.view.version(&self.key, version)?,
         };
-        // What was reserved then is not for everybody now.
+        // A version that was reserved then is not public now.
         let found = found.filter(|record| self.sees_all || record.state != State::Reserved);
         let Some(record) = found else {
             return Ok(None);
         };
         let mut record = self.view.readable(self.who, &self.path, record)?;
         if let Some(current) = self.current.as_ref().filter(|_| !self.sees_all) {
-            keep_public(&mut record, current);
+            retain_public(&mut record, current);
         }
         Ok(Some(record))
     }
 
-    /// What an event did, with the entry before it on the same page.
-    fn entry(&self, event: Event, last: Option<&Entry>) -> Result<Entry, Refusal> {
-        // One of the same number may be of a later life of the name.
+    /// The changes of an event, compared with the entry before it on the same page.
+    fn entry(
+        &self,
+        event: Event,
+        last: Option<&HistoryEntry>,
+    ) -> Result<HistoryEntry, RegistryError> {
+        // A version of the same number may belong to a later life of the name.
         let version = self.version(event.version)?;
         let version = version.filter(|record| record.last_event == event.number);
         let mut changes = Vec::new();
         if let Some(version) = &version {
             let number_before = version.version.saturating_sub(1);
             let last = last.and_then(|last| last.version.as_ref());
-            // An earlier life that was erased has left no versions, so that this one is of the same.
+            // An erased earlier life has left no versions, so this one belongs to the same life.
             changes = if let Some(last) = last.filter(|last| last.version == number_before) {
                 differences(&last.values, &version.values)
             } else {
@@ -233,7 +249,7 @@ impl Versions<'_> {
         } else {
             None
         };
-        Ok(Entry {
+        Ok(HistoryEntry {
             event,
             who,
             version,
@@ -242,8 +258,8 @@ impl Versions<'_> {
     }
 }
 
-impl Entry {
-    /// How many bytes its values have, and those of its differences.
+impl HistoryEntry {
+    /// The number of bytes of its values and of its differences.
     fn bytes(&self) -> usize {
         let version = self.version.as_ref();
         let changes = self.changes.iter();
@@ -254,18 +270,19 @@ impl Entry {
 }
 
 impl View<'_> {
-    /// The numbers of events of a name after a number, so many of them.
-    fn events_after(&self, key: &str, after: u64, most: usize) -> Result<Vec<u64>, Refusal> {
+    /// The numbers of up to `limit` events of a name after a number.
+    fn events_after(&self, key: &str, after: u64, limit: usize) -> Result<Vec<u64>, RegistryError> {
         let mut numbers = Vec::new();
-        let from = Place::event_of(key.as_bytes(), after.saturating_add(1));
-        self.now.scan(&from, &mut |place, _| {
-            match place.name().strip_prefix(key.as_bytes()) {
-                Some([]) => numbers.extend(place.number()),
-                // Keys that merely begin alike may stand between, if their next octet is that of a small number.
+        let from = TableKey::event_of(key.as_bytes(), after.saturating_add(1));
+        self.now.scan(&from, &mut |table_key, _| {
+            match table_key.name().strip_prefix(key.as_bytes()) {
+                Some([]) => numbers.extend(table_key.number()),
+                // Entries of other keys may stand between, if a key has the same beginning and
+                // continues with the byte of a small number.
                 Some([0, ..]) => {}
                 _ => return ControlFlow::Break(()),
             }
-            if numbers.len() < most {
+            if numbers.len() < limit {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())
@@ -275,9 +292,9 @@ impl View<'_> {
     }
 }
 
-/// What was public and is not any more is not for the public: nothing of a name that was withdrawn, nor what only
-/// administrators may read today.
-fn keep_public(version: &mut Record, current: &Record) {
+/// Removes values that were public and are no longer: all values of a withdrawn name, and those
+/// that only administrators may read today.
+fn retain_public(version: &mut Record, current: &Record) {
     if current.state == State::Withdrawn {
         version.values.clear();
     }

@@ -1,4 +1,4 @@
-//! Making names: never a collision, never a name that existed.
+//! Minting names: the registry chooses them, without collisions and never twice.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
-use crate::change::change_set::Draft;
-use crate::error::Refusal;
-use crate::name::manage::{NewName, Origin};
+use crate::change::change_set::ChangeSet;
+use crate::error::RegistryError;
+use crate::name::create::{NewName, Origin};
 use crate::registry::Registry;
 
-/// What minted names look like.
+/// The form of minted names.
 ///
 /// ```
 /// use handfast_registry::Style;
@@ -29,17 +29,17 @@ pub enum Style {
     Guid,
     /// 32 hex digits from a UUID of version 1, which holds the time.
     GuidV1,
-    /// Digits and consonants, the last one a check character that tells one mistyped character and two
-    /// that changed places.
+    /// Digits and consonants. The last one is a check character, which detects one mistyped
+    /// character and two that changed places.
     Random {
         /// How many characters, the check character included.
         length: usize,
     },
-    /// A running number behind a start.
+    /// A running number after a fixed start.
     Sequence {
-        /// What stands in front.
+        /// The fixed start.
         start: String,
-        /// How many digits at least.
+        /// The minimum number of digits.
         width: usize,
     },
     /// A UUID of version 4 as usually written.
@@ -82,10 +82,11 @@ impl FromStr for Style {
     }
 }
 
-/// A text that is no style.
+/// The text is not a style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a style is guid, guid-v1, uuid, random[:LENGTH] (4 to 64) or sequence[:TEXT[:WIDTH]], a number behind TEXT"
+    "a style is guid, guid-v1, uuid, random[:LENGTH] (4 to 64) or sequence[:TEXT[:WIDTH]], a \
+     number behind TEXT"
 )]
 pub struct StyleError;
 
@@ -98,14 +99,14 @@ pub struct Minted {
     pub urls: Vec<String>,
 }
 
-/// How many names share one change.
-const BATCH: u64 = 500;
-/// How often a random name may meet one that existed before the style is called used up.
-const TRIES: u32 = 100;
+/// The number of names in one change.
+const NAMES_PER_CHANGE: u64 = 500;
+/// How many random names may turn out to exist before the style counts as used up.
+const MAX_TRIES: u32 = 100;
 
 impl Registry {
-    /// Makes `count` names, each with URLs in which `{name}` stands for its local part, and hands each to
-    /// `made` when it is on disk.
+    /// Mints `count` names. In their URLs, `{name}` stands for the local part. Each name is passed
+    /// to `made` when it is on disk.
     pub fn mint(
         &self,
         who: &Principal,
@@ -113,20 +114,20 @@ impl Registry {
         style: Option<&Style>,
         count: u64,
         urls: &[String],
-        mut made: impl FnMut(Minted) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
+        mut made: impl FnMut(Minted) -> Result<(), RegistryError>,
+    ) -> Result<(), RegistryError> {
         let mut left = count;
         while left > 0 {
-            let batch = left.min(BATCH);
+            let batch = left.min(NAMES_PER_CHANGE);
             let mut seed = [0; 32];
             self.random(&mut seed);
             let (authority, style, urls) = (authority.to_string(), style.cloned(), urls.to_vec());
-            let minted = self.change(who, move |draft| {
-                let path = draft.path(&authority)?;
-                let mut mint = Mint::begin(draft, path, style, seed)?;
-                let names = (0..batch).map(|_| mint.next(draft, &urls));
+            let minted = self.change(who, move |change_set| {
+                let path = change_set.path(&authority)?;
+                let mut mint = Mint::begin(change_set, path, style, seed)?;
+                let names = (0..batch).map(|_| mint.next(change_set, &urls));
                 let names = names.collect::<Result<Vec<_>, _>>()?;
-                mint.end(draft)?;
+                mint.end(change_set)?;
                 Ok(names)
             })?;
             minted.into_iter().try_for_each(&mut made)?;
@@ -149,24 +150,26 @@ struct Mint {
 
 impl Mint {
     fn begin(
-        draft: &Draft<'_>,
+        change_set: &ChangeSet<'_>,
         path: AuthorityPath,
         style: Option<Style>,
         seed: [u8; 32],
-    ) -> Result<Self, Refusal> {
-        let authority = draft.active(&path)?;
+    ) -> Result<Self, RegistryError> {
+        let authority = change_set.active(&path)?;
         let style = match style {
             Some(style) => style,
             None if authority.policy.cordra => Style::Guid,
             None => Style::Random { length: 9 },
         };
         let counter_key = counter_key(&path, &style, authority.policy.case_rule());
-        let counter = draft.posted(Table::Meta, &counter_key)?.unwrap_or(0);
-        // A node of its own for each batch: no two batches can meet.
+        let counter = change_set
+            .decode_stored(Table::Meta, &counter_key)?
+            .unwrap_or(0);
+        // Each batch has a node id of its own, so no two batches can collide.
         let [n0, n1, n2, n3, n4, n5, s1, s0, ..] = seed;
         let node = TimeGuids::random_node([n0, n1, n2, n3, n4, n5]);
         let timed = TimeGuids::new(node, u16::from_be_bytes([s1, s0]));
-        let time = Duration::from_millis(draft.time());
+        let time = Duration::from_millis(change_set.time());
         Ok(Self {
             path,
             style,
@@ -179,12 +182,16 @@ impl Mint {
         })
     }
 
-    /// The next name that has never existed, created.
-    fn next(&mut self, draft: &mut Draft<'_>, urls: &[String]) -> Result<Minted, Refusal> {
+    /// Creates the next name that has never existed.
+    fn next(
+        &mut self,
+        change_set: &mut ChangeSet<'_>,
+        urls: &[String],
+    ) -> Result<Minted, RegistryError> {
         let tries = if matches!(self.style, Style::Sequence { .. }) {
             u32::MAX
         } else {
-            TRIES
+            MAX_TRIES
         };
         for _ in 0..tries {
             let local = self.local();
@@ -198,24 +205,24 @@ impl Mint {
                 urls: urls.clone(),
                 ..NewName::default()
             };
-            match draft.create(&id, &new, Origin::Minted) {
+            match change_set.create(&id, &new, Origin::Minted) {
                 Ok(shown) => {
                     return Ok(Minted {
                         id: shown.record.text,
                         urls,
                     });
                 }
-                // A counter that fell behind, or chance: the next one then.
-                Err(Refusal::Exists { .. }) => {}
-                Err(refusal) => return Err(refusal),
+                // The counter is behind, or the random name exists: try the next one.
+                Err(RegistryError::Exists { .. }) => {}
+                Err(error) => return Err(error),
             }
         }
         let problem = "too many names of this style exist: choose a longer one, or another";
-        Err(Refusal::policy("used-up", problem))
+        Err(RegistryError::policy("used-up", problem))
     }
 
-    fn end(&self, draft: &mut Draft<'_>) -> Result<(), Refusal> {
-        draft.keep_posted(Table::Meta, &self.counter_key, &self.counter)
+    fn end(&self, change_set: &mut ChangeSet<'_>) -> Result<(), RegistryError> {
+        change_set.store_encoded(Table::Meta, &self.counter_key, &self.counter)
     }
 
     fn local(&mut self) -> String {
@@ -234,7 +241,8 @@ impl Mint {
     fn random(&mut self, length: usize) -> String {
         let mut local = String::with_capacity(length);
         while local.len() + 1 < length {
-            // 29 does not divide 256: bytes above its last multiple would favour the first characters.
+            // 29 does not divide 256: bytes above its last multiple would favour the first
+            // characters.
             let fair = self.draw().into_iter().filter(|byte| *byte < 232);
             for byte in fair.take(length - 1 - local.len()) {
                 local.push(character(u32::from(byte) % 29));
@@ -257,7 +265,7 @@ impl Mint {
     }
 }
 
-/// Starts that differ in case only share a counter where case does not count.
+/// Where case does not count, starts that differ in case only share a counter.
 fn counter_key(path: &AuthorityPath, style: &Style, case: CaseRule) -> Vec<u8> {
     let start = match style {
         Style::Sequence { start, .. } if case == CaseRule::Sensitive => start.clone(),
@@ -267,7 +275,7 @@ fn counter_key(path: &AuthorityPath, style: &Style, case: CaseRule) -> Vec<u8> {
     format!("minted:{}:{start}", path.key()).into_bytes()
 }
 
-/// The digits and consonants of minted names: no words come about, and nothing looks like something else.
+/// The digits and consonants of minted names: they form no words, and no two look alike.
 const CHARACTERS: &str = "0123456789bcdfghjkmnpqrstvwxz";
 
 fn character(value: u32) -> char {
@@ -275,8 +283,8 @@ fn character(value: u32) -> char {
     CHARACTERS.chars().nth(index).unwrap_or('0')
 }
 
-/// The check character of the NOID scheme: the sum of each character's value times its place, over the
-/// number of characters, which is a prime.
+/// The check character of the NOID scheme: the sum of each character's value times its position,
+/// modulo the number of characters, which is a prime.
 fn check_character(text: &str) -> char {
     let value = |c: char| {
         CHARACTERS

@@ -1,21 +1,21 @@
-//! Records: what is kept of a name.
+//! The record of a name, and its bytes on disk.
 
 use handfast_id::{Handle, ParseError};
 use handfast_wire::{Codec, DecodeError, Reader, Value};
 
 use crate::access::principal::Principal;
-use crate::lookup::fast_path::Lent;
+use crate::lookup::fast_path::RecordRef;
 
-/// What is kept of a name: its values, its state, and what is needed to prove them.
+/// The stored record of a name: its values, its state, and the data that proves them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The name as it was registered.
     pub text: String,
     /// The key of its authority.
     pub authority: String,
-    /// Whether it is there.
+    /// Whether the name is active, reserved or withdrawn.
     pub state: State,
-    /// Counted up by each change.
+    /// Increased by each change.
     pub version: u64,
     /// When it was created, in milliseconds since 1970.
     pub created: u64,
@@ -25,11 +25,11 @@ pub struct Record {
     pub first_event: u64,
     /// The event that made this version.
     pub last_event: u64,
-    /// The random bytes behind the commitments of this version.
+    /// The random bytes of the commitments of this version.
     pub seed: [u8; 32],
     /// The random bytes that hide its key in events, if it was ever hidden.
     pub salt: Option<[u8; 32]>,
-    /// Who looks after this name alone, if it was handed to someone (`HDL-9`).
+    /// The principal that administers this name alone, if it was transferred (`HDL-9`).
     pub holder: Option<Principal>,
     /// Why and when it was withdrawn.
     pub tombstone: Option<Tombstone>,
@@ -37,19 +37,19 @@ pub struct Record {
     pub values: Vec<Value<'static>>,
 }
 
-/// Whether a name is there.
+/// The state of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     /// It resolves.
     Active,
-    /// Invisible to the public; nobody else can have it.
+    /// Not visible to the public; it cannot be assigned to anyone else.
     Reserved,
-    /// Gone, with a tombstone; may be restored.
+    /// No longer in use, with a tombstone; it may be restored.
     Withdrawn,
 }
 
 impl State {
-    /// Reads a name of one.
+    /// Reads the name of a state.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
@@ -80,13 +80,13 @@ pub struct Tombstone {
 }
 
 const FORMAT: u8 = 1;
-/// Where the time of the last change stands in the bytes of a record.
+/// The position of the time of the last change in the bytes of a record.
 const MODIFIED: std::ops::Range<usize> = 17..25;
-/// Where the last event stands in the bytes; the first one stands before it.
+/// The position of the last event in the bytes; the first event stands before it.
 const LAST_EVENT: std::ops::Range<usize> = 33..41;
 
 impl Record {
-    /// What is known of a name before it is kept; versions, events and random bytes come with keeping it.
+    /// A new record before it is stored. Storing it adds versions, events and random bytes.
     pub(crate) fn new(text: String, authority: &str, state: State, created: u64) -> Self {
         Self {
             text,
@@ -105,15 +105,15 @@ impl Record {
         }
     }
 
-    /// What keeps the name from being registered, of one that was taken from elsewhere as it was (`HDL-8`).
+    /// Why the name could not be registered here, if it was imported as it was (`HDL-8`).
     #[must_use]
     pub fn irregularity(&self) -> Option<ParseError> {
-        // What is not a handle is registered in its canonical form.
+        // A name that is not a handle is registered in its canonical form.
         let is_handle = self.authority.starts_with("hdl:");
         is_handle.then(|| Handle::parse(&self.text).err()).flatten()
     }
 
-    /// What the change says beside its values: committed to as index 0.
+    /// The properties beside the values; an event commits to them at index 0.
     #[must_use]
     pub fn detail(&self) -> Vec<u8> {
         let mut out = vec![self.state.code()];
@@ -136,7 +136,7 @@ impl Record {
         self.to_bytes_with(&self.values)
     }
 
-    /// The same, with other values.
+    /// The bytes on disk with other values.
     pub(crate) fn to_bytes_with(&self, values: &[Value<'_>]) -> Vec<u8> {
         let length: usize = values.iter().map(Value::encoded_length).sum();
         let mut out = Vec::with_capacity(192 + self.text.len() + self.authority.len() + length);
@@ -159,7 +159,8 @@ impl Record {
         out
     }
 
-    /// The name in bytes that may be damaged, as far as it can be read: to say which record they are.
+    /// The name in bytes that may be damaged, as far as it can be read, to tell which record they
+    /// are.
     #[must_use]
     pub fn name_in(bytes: &[u8]) -> Option<&str> {
         Self::at_text(bytes)?.text().ok()
@@ -168,7 +169,7 @@ impl Record {
     /// The bytes of a record from its name on.
     fn at_text(bytes: &[u8]) -> Option<Reader<'_>> {
         let mut reader = Reader::new(bytes);
-        // Format, five numbers and the seed stand in front of the salt.
+        // Format, five numbers and the seed come before the salt.
         reader.take(1 + 5 * 8 + 32).ok()?;
         if reader.u8().ok()? == 1 {
             reader.take(32).ok()?;
@@ -176,8 +177,8 @@ impl Record {
         Some(reader)
     }
 
-    /// Lends state and values out of the bytes; `None` if they are not those that were written.
-    pub(crate) fn lend(bytes: &[u8]) -> Option<Lent<'_>> {
+    /// Borrows state and values from the bytes; `None` if they are damaged.
+    pub(crate) fn borrow(bytes: &[u8]) -> Option<RecordRef<'_>> {
         let (body, sum) = bytes.split_last_chunk::<4>()?;
         if crc32fast::hash(body) != u32::from_be_bytes(*sum) {
             return None;
@@ -198,7 +199,7 @@ impl Record {
             reader.text().ok()?;
         }
         let count = reader.u32().ok()?;
-        Some(Lent {
+        Some(RecordRef {
             text,
             state,
             count,
@@ -207,7 +208,8 @@ impl Record {
         })
     }
 
-    /// Sets the event that makes a new record and its time, in bytes that were made before both were known.
+    /// Sets the event of a new record and its time, in bytes that were built before both were
+    /// known.
     pub(crate) fn set_event(bytes: &mut [u8], number: u64, time: u64) {
         let numbers = [(MODIFIED, time), (25..33, number), (LAST_EVENT, number)];
         for (at, number) in numbers {
@@ -220,7 +222,7 @@ impl Record {
         }
     }
 
-    /// The event that made the record whose bytes these are.
+    /// The event that made the record with these bytes.
     pub(crate) fn last_event_in(bytes: &[u8]) -> Option<u64> {
         let number = bytes.get(LAST_EVENT)?.try_into().ok()?;
         Some(u64::from_be_bytes(number))
@@ -233,7 +235,7 @@ impl Record {
         reader.text().ok()
     }
 
-    /// Reads the bytes back; damaged ones are noticed.
+    /// Reads a record from its bytes, and detects damage.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordError> {
         let (body, sum) = bytes.split_last_chunk().ok_or(RecordError::Damaged)?;
         if crc32fast::hash(body) != u32::from_be_bytes(*sum) {
@@ -292,7 +294,7 @@ fn put(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(bytes);
 }
 
-/// Records are limited to far less than four bytes can count.
+/// Records are far smaller than four bytes can count.
 fn put_length(out: &mut Vec<u8>, length: usize) {
     out.extend(u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes());
 }
@@ -315,14 +317,14 @@ fn option<'a, T>(
     }
 }
 
-/// Why bytes are no record.
+/// Why bytes are not a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// They are not those that were written.
+    /// The checksum does not match.
     #[error("the bytes are not those that were written")]
     Damaged,
-    /// They do not add up.
+    /// The fields are inconsistent.
     #[error(transparent)]
     Decode(#[from] DecodeError),
 }
@@ -367,9 +369,12 @@ mod tests {
         ] {
             assert_eq!(Record::name_in(&record.to_bytes()), Some("20.1000/Ä"));
             let bytes = record.to_bytes();
-            let lent = Record::lend(&bytes).unwrap();
-            assert_eq!(lent.state, record.state);
-            let values: Vec<_> = lent.iter().map(|(value, _)| value.into_owned()).collect();
+            let borrowed = Record::borrow(&bytes).unwrap();
+            assert_eq!(borrowed.state, record.state);
+            let values: Vec<_> = borrowed
+                .iter()
+                .map(|(value, _)| value.into_owned())
+                .collect();
             assert_eq!(values, record.values);
             assert_eq!(Record::from_bytes(&bytes), Ok(record));
         }

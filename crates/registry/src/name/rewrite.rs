@@ -1,12 +1,12 @@
-//! What bulk changes make of values.
+//! Rewriting values in bulk changes.
 
 use handfast_wire::{Ttl, Value, type_matches};
 
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::record::Record;
 use crate::name::url::url_problem;
 
-/// The values with other URLs; `None` if none of them is meant.
+/// The values with changed URLs; `None` if no URL matches.
 pub(crate) fn changed_urls(
     old: &Record,
     from: &str,
@@ -37,7 +37,7 @@ pub(crate) fn changed_urls(
 }
 
 /// Refuses a change after which a URL leads nowhere.
-pub(crate) fn check_changed_urls(old: &Record, new: &[Value<'_>]) -> Result<(), Refusal> {
+pub(crate) fn check_changed_urls(old: &Record, new: &[Value<'_>]) -> Result<(), RegistryError> {
     let mut changed = old.values.iter().zip(new);
     let problem = changed.find_map(|(old, new)| {
         let url = new.text().filter(|_| old.data != new.data)?;
@@ -48,7 +48,7 @@ pub(crate) fn check_changed_urls(old: &Record, new: &[Value<'_>]) -> Result<(), 
         ))
     });
     match problem {
-        Some(problem) => Err(Refusal::policy("bad-url", problem)),
+        Some(problem) => Err(RegistryError::policy("bad-url", problem)),
         None => Ok(()),
     }
 }
@@ -74,7 +74,7 @@ pub(crate) fn is_host(text: &str) -> bool {
     !name.is_empty() && is_name && port.is_none_or(is_port)
 }
 
-/// A URL at another host, if it is at `from`. A port in either must be meant too.
+/// The URL at another host, if it is at `from`. If `from` has a port, the port must match, too.
 fn with_host(url: &str, from: &str, to: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -90,12 +90,12 @@ fn with_host(url: &str, from: &str, to: &str) -> Option<String> {
     if host.eq_ignore_ascii_case(from) {
         return Some(format!("{scheme}://{user}{to}{path}"));
     }
-    // A port stays where only the name is meant.
+    // Without a port in `to`, the URL keeps its port.
     let port = port.filter(|_| name.eq_ignore_ascii_case(from))?;
     Some(format!("{scheme}://{user}{to}:{port}{path}"))
 }
 
-/// The values with another TTL; `None` if they have it.
+/// The values with another TTL; `None` if they have it already.
 pub(crate) fn changed_ttls(
     old: &Record,
     value_type: Option<&str>,

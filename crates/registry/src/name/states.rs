@@ -1,38 +1,15 @@
-//! A name that exists, and what can become of it.
+//! A stored name: its record, its authority, and the right to change it.
 //!
-//! Each of these says whether whoever acts may do it, and whether it can be done in the state the name is
-//! in; what it makes of the record is kept by the draft.
+//! Each change checks the rights of the principal first and then the state of the name. It changes
+//! the record in memory; the change set stores it.
 
-use handfast_wire::{AdminPermissions, Value};
-
-use crate::access::hs_admin::{needed_for, touches_identities};
+use crate::access::hs_admin::touches_identities;
 use crate::access::principal::Principal;
 use crate::authority::policy::{Authority, Persistence, Role};
-use crate::change::change_set::Draft;
-use crate::error::{Refusal, ValueProblem};
+use crate::change::change_set::ChangeSet;
+use crate::error::RegistryError;
 use crate::log::event::Action;
-use crate::name::manage::Edit;
-use crate::name::record::{Record, State, Tombstone};
-use crate::name::values;
-
-/// The longest reason of a withdrawal, in bytes.
-const MOST_REASON: usize = handfast_api::limits::WITHDRAWAL_REASON;
-
-/// What becomes of values that are read-only.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Locks {
-    Hold,
-    Yield,
-}
-
-/// Whether a text can be the reason of a withdrawal.
-pub(crate) fn check_reason(reason: &str) -> Result<(), Refusal> {
-    if reason.trim().is_empty() || reason.len() > MOST_REASON {
-        let problem = format!("a reason is needed, of at most {MOST_REASON} bytes");
-        return Err(Refusal::policy("bad-reason", problem));
-    }
-    Ok(())
-}
+use crate::name::record::{Record, State};
 
 /// A name that exists, and its authority.
 #[derive(Clone)]
@@ -43,54 +20,14 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// Gives it other values.
-    pub(crate) fn edit(
-        &mut self,
-        draft: &Draft<'_>,
-        new: Vec<Value<'static>>,
-    ) -> Result<Action, Refusal> {
-        if self.record.state == State::Withdrawn {
-            return Err(self.in_state("restore it first"));
-        }
-        let new = values::settle(&self.record.values, new, draft.timestamp())?;
-        self.may_edit(draft, &new, Locks::Hold)?;
-        self.record.values = new;
-        Ok(Action::Change)
-    }
-
-    /// Gives it other values where the protocol overwrites: that values are read-only does not count (§9).
-    pub(crate) fn overwrite(
-        &mut self,
-        draft: &Draft<'_>,
-        new: Vec<Value<'static>>,
-    ) -> Result<Action, Refusal> {
-        let new = values::settle(&self.record.values, new, draft.timestamp())?;
-        self.may_edit(draft, &new, Locks::Yield)?;
-        self.record.values = new;
-        Ok(Action::Change)
-    }
-
-    /// Changes its values.
-    pub(crate) fn apply(&mut self, draft: &Draft<'_>, edit: &Edit) -> Result<Action, Refusal> {
-        let new = self.applied(edit)?;
-        self.edit(draft, new)
-    }
-
-    /// What its values would be after an edit.
-    pub(crate) fn applied(&self, edit: &Edit) -> Result<Vec<Value<'static>>, Refusal> {
-        let ttl = self.authority.policy.default_ttl;
-        let new = apply(edit, &self.record.values, ttl)?;
-        Ok(new.into_iter().map(Value::into_owned).collect())
-    }
-
-    /// Makes it active. Where names wait for approval a `lead` does.
-    pub(crate) fn activate(&mut self, draft: &Draft<'_>) -> Result<Action, Refusal> {
+    /// Activates it. Under an authority that approves its names this takes a `lead`.
+    pub(crate) fn activate(&mut self, change_set: &ChangeSet<'_>) -> Result<Action, RegistryError> {
         let needs = if self.authority.policy.approval {
             Role::Lead
         } else {
             Role::Write
         };
-        self.need(draft, needs)?;
+        self.need(change_set, needs)?;
         if self.record.state != State::Reserved {
             return Err(self.in_state("only a reserved name can be activated"));
         }
@@ -98,81 +35,37 @@ impl Name {
         Ok(Action::Activate)
     }
 
-    /// Withdraws it, leaving a tombstone.
-    pub(crate) fn withdraw(
-        &mut self,
-        draft: &Draft<'_>,
-        tombstone: Tombstone,
-    ) -> Result<Action, Refusal> {
-        let by_protocol = AdminPermissions::DELETE_HANDLE;
-        if !draft.protocol_grants(draft.who(), by_protocol, &self.record.values)? {
-            self.need(draft, self.role_for_all())?;
-        }
-        match self.record.state {
-            State::Active => {}
-            State::Reserved => {
-                return Err(self.in_state("activate it first; nobody has seen it"));
-            }
-            State::Withdrawn => return Err(self.in_state("nothing is left to do")),
-        }
-        if self.is_prefix() {
-            return Err(prefix_record());
-        }
-        self.check_tombstone(draft, &tombstone)?;
-        self.record.state = State::Withdrawn;
-        self.record.tombstone = Some(tombstone);
-        Ok(Action::Withdraw)
-    }
-
-    fn check_tombstone(&self, draft: &Draft<'_>, tombstone: &Tombstone) -> Result<(), Refusal> {
-        check_reason(&tombstone.reason)?;
-        if let Some(successor) = &tombstone.successor {
-            let successor = draft.identify(successor)?;
-            if successor.key(&**draft).as_str() == self.key {
-                let problem = "a name cannot succeed itself";
-                return Err(Refusal::policy("bad-successor", problem));
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes it active again.
-    pub(crate) fn restore(&mut self, draft: &Draft<'_>) -> Result<Action, Refusal> {
-        self.need(draft, self.role_for_all())?;
-        if self.record.state != State::Withdrawn {
-            return Err(self.in_state("only a withdrawn name can be restored"));
-        }
-        self.record.state = State::Active;
-        self.record.tombstone = None;
-        Ok(Action::Restore)
-    }
-
-    /// Hands its administration to someone, or back to its authority (`HDL-9`).
+    /// Hands its administration to a principal, or back to its authority (`HDL-9`).
     pub(crate) fn transfer(
         &mut self,
-        draft: &mut Draft<'_>,
+        change_set: &mut ChangeSet<'_>,
         to: Option<Principal>,
         creates_account: bool,
-    ) -> Result<Action, Refusal> {
-        self.need(draft, Role::Admin)?;
+    ) -> Result<Action, RegistryError> {
+        self.need(change_set, Role::Admin)?;
         check_holder(to.as_ref())?;
         if let Some(to) = &to {
-            draft.need_or_create_account(to, creates_account)?;
+            change_set.need_or_create_account(to, creates_account)?;
         }
         self.record.holder = to;
         Ok(Action::Transfer)
     }
 
-    /// A role on the authority, or being whom the name was handed to.
-    pub(crate) fn need(&self, draft: &Draft<'_>, needs: Role) -> Result<(), Refusal> {
-        if needs <= Role::Write && draft.holds(draft.who(), needs, &self.record)? {
+    /// Checks that the principal has a role on the authority, or that the name was transferred to
+    /// it.
+    pub(crate) fn need(
+        &self,
+        change_set: &ChangeSet<'_>,
+        needs: Role,
+    ) -> Result<(), RegistryError> {
+        if needs <= Role::Write && change_set.holds(change_set.who(), needs, &self.record)? {
             return Ok(());
         }
-        draft.need(draft.who(), needs, &self.authority.path)
+        change_set.need(change_set.who(), needs, &self.authority.path)
     }
 
-    /// What is needed to make all values come or go: a name by which, or by whose groups and keys, anybody
-    /// is known, takes a `lead`.
+    /// The role that adding or removing all values takes. Changing a name that holds keys or groups
+    /// of identities takes a `lead`.
     pub(crate) fn role_for_all(&self) -> Role {
         if touches_identities(&[], &self.record.values) {
             Role::Lead
@@ -181,45 +74,8 @@ impl Name {
         }
     }
 
-    fn may_edit(&self, draft: &Draft<'_>, new: &[Value<'_>], locks: Locks) -> Result<(), Refusal> {
-        let old = &self.record.values;
-        let is_identity = matches!(draft.who(), Principal::Identity { .. });
-        let needed = needed_for(old, new);
-        let is_changed = new.len() != old.len()
-            || new
-                .iter()
-                .zip(old)
-                .any(|(new, old)| !new.is_unchanged_from(old));
-        if is_identity && !is_changed {
-            // §9: what overwrites nothing needs nothing; a modification needs its permission all the same.
-            let modifies = AdminPermissions::MODIFY_VALUE;
-            let may = match locks {
-                Locks::Yield => true,
-                Locks::Hold => draft.protocol_grants(draft.who(), modifies, old)?,
-            };
-            if may {
-                return Ok(());
-            }
-        }
-        // What the public may write anybody who is known may; nobody writes nothing at all.
-        let is_public = is_identity && is_changed && needed == AdminPermissions::NONE;
-        if is_public || is_changed && draft.protocol_grants(draft.who(), needed, old)? {
-            return match locks {
-                Locks::Hold => check_writable(old, new),
-                Locks::Yield => Ok(()),
-            };
-        }
-        // The record of a prefix says who may do what under it.
-        let needs = if self.is_prefix() || touches_identities(old, new) {
-            Role::Lead
-        } else {
-            Role::Write
-        };
-        self.need(draft, needs)
-    }
-
-    fn in_state(&self, way_out: &'static str) -> Refusal {
-        Refusal::State {
+    pub(super) fn in_state(&self, way_out: &'static str) -> RegistryError {
+        RegistryError::State {
             id: self.record.text.clone(),
             state: self.record.state.as_str(),
             way_out,
@@ -240,58 +96,16 @@ impl Name {
     }
 }
 
-/// Whether a name can be handed to someone.
-pub(crate) fn check_holder(to: Option<&Principal>) -> Result<(), Refusal> {
+/// Checks that a name can be transferred to a principal.
+pub(crate) fn check_holder(to: Option<&Principal>) -> Result<(), RegistryError> {
     if to == Some(&Principal::Operator) {
         let problem = "the operator may do everything already: name an account or INDEX:HANDLE";
-        return Err(Refusal::policy("bad-holder", problem));
+        return Err(RegistryError::policy("bad-holder", problem));
     }
     Ok(())
 }
 
-/// The protocol changes no value that its administrators may not write.
-fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), Refusal> {
-    let is_kept = |value: &Value<'_>| new.iter().any(|after| after.is_unchanged_from(value));
-    let is_replaced = |value: &Value<'_>| new.iter().any(|after| after.index == value.index);
-    let locked = old.iter().find(|value| {
-        let is_writable = value.permissions.admin_write() || value.permissions.public_write();
-        is_replaced(value) && !is_kept(value) && !is_writable
-    });
-    match locked {
-        Some(value) => Err(Refusal::Value {
-            index: value.index,
-            problem: ValueProblem::ReadOnly,
-        }),
-        None => Ok(()),
-    }
-}
-
-pub(crate) fn prefix_record() -> Refusal {
+pub(crate) fn prefix_record() -> RegistryError {
     let problem = "the record of a prefix goes with its authority: retire that instead";
-    Refusal::policy("prefix-record", problem)
-}
-
-fn apply<'v>(edit: &'v Edit, old: &[Value<'v>], ttl: u32) -> Result<Vec<Value<'v>>, Refusal> {
-    let at = |index: u32| old.iter().find(|value| value.index == index);
-    if let Some(index) = edit.remove.iter().find(|index| at(**index).is_none()) {
-        return Err(Refusal::Value {
-            index: *index,
-            problem: ValueProblem::Missing,
-        });
-    }
-    let mut values = old.to_vec();
-    values.retain(|value| !edit.remove.contains(&value.index));
-    if edit.urls.is_some() {
-        values.retain(|value| !value.value_type.eq_ignore_ascii_case("URL"));
-    }
-    // One that is given twice is refused when the values are settled.
-    values.retain(|value| edit.put.iter().all(|put| put.index != value.index));
-    values.extend(
-        edit.put
-            .iter()
-            .map(|put| put.settle_over(at(put.index), ttl)),
-    );
-    // URLs come last, as they take what indexes the others leave.
-    let urls = edit.urls.iter().flatten().map(String::as_str);
-    Ok(values::urls(urls, values, ttl))
+    RegistryError::policy("prefix-record", problem)
 }

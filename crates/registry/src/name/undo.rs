@@ -1,45 +1,27 @@
-//! Undoing a change, as a new change: nothing is ever taken out of the history.
+//! Undoing a change. An undo is a new change: nothing is ever removed from the history.
 
 use std::collections::HashMap;
 
 use handfast_wire::Value;
 
-use crate::access::principal::Principal;
-use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::change::change_set::ChangeSet;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Event};
-use crate::name::manage::Shown;
 use crate::name::record::Record;
 use crate::name::states::Name;
-use crate::registry::Registry;
 
-/// The code of what is not undone at the cost of a later change.
+/// The error code when an undo would overwrite a later change.
 const CHANGED_SINCE: &str = "changed-since";
 
-impl Registry {
-    /// Undoes the change that an event made to a name, by default the last one. Whoever may make the
-    /// opposite change may.
-    pub fn undo(&self, who: &Principal, id: &str, event: Option<u64>) -> Result<Shown, Refusal> {
-        let id = id.to_string();
-        self.change(who, move |draft| {
-            let name = draft.find(&id)?;
-            let key = name.key.clone();
-            draft.undo(name, event, &[])?;
-            let record = draft.record(&key)?.ok_or(Refusal::NotFound(id))?;
-            Ok(Shown { key, record })
-        })
-    }
-}
-
-impl Draft<'_> {
-    /// Undoes what an event, by default the last one, did to a name; returns the number of the new event. `own` are
-    /// events that are undone with it: they are no later changes.
+impl ChangeSet<'_> {
+    /// Undoes what an event, by default the last one, did to a name, and returns the number of the
+    /// new event. `own` lists events that are undone with it; they do not count as later changes.
     pub(crate) fn undo(
         &mut self,
         mut name: Name,
         event: Option<u64>,
         own: &[u64],
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, RegistryError> {
         let old = name.record.clone();
         let number = event.unwrap_or(old.last_event);
         let (event, made, before) = self.around(&name, number)?;
@@ -48,7 +30,7 @@ impl Draft<'_> {
                 let values = put_back(&old, &made, &before)?;
                 name.edit(self, values)?
             }
-            // It was restored, and that was undone: it is withdrawn as it was.
+            // The name was restored, and the restore is undone: it is withdrawn as before.
             Action::Withdraw if old.tombstone.is_some() && old.tombstone == made.tombstone => {
                 name.restore(self)?
             }
@@ -66,25 +48,23 @@ impl Draft<'_> {
             Action::Transfer => return Err(changed_since("its holder")),
             Action::Activate => {
                 return Err(impossible(
-                    "what the public has seen cannot be reserved again",
+                    "a name that was public cannot be reserved again",
                 ));
             }
             _ => {
-                return Err(impossible(
-                    "a name that was given stays: withdraw it instead",
-                ));
+                return Err(impossible("an assigned name stays: withdraw it instead"));
             }
         };
-        Ok(self.keep_name(&old, name, action))
+        Ok(self.store_name(&old, name, action))
     }
 
-    /// Undoes all that a job did to a name, last first; `None` if the name is as it was before: someone has undone it
-    /// already.
+    /// Undoes everything that a job did to a name, last event first. Returns `None` if the name is
+    /// already as it was before.
     pub(crate) fn undo_what_is_left(
         &mut self,
         name: Name,
         events: &[u64],
-    ) -> Result<Option<u64>, Refusal> {
+    ) -> Result<Option<u64>, RegistryError> {
         let (Some(last), Some(first)) = (events.first(), events.last()) else {
             return Ok(None);
         };
@@ -100,7 +80,7 @@ impl Draft<'_> {
                 None => Name {
                     record: self
                         .record(&key)?
-                        .ok_or_else(|| Refusal::NotFound(key.clone()))?,
+                        .ok_or_else(|| RegistryError::NotFound(key.clone()))?,
                     key: key.clone(),
                     authority: authority.clone(),
                 },
@@ -110,8 +90,8 @@ impl Draft<'_> {
         Ok(done)
     }
 
-    /// Whether what some events did to a name, the first to the last of them, is as it was before.
-    fn is_as_before(&self, name: &Name, first: u64, last: u64) -> Result<bool, Refusal> {
+    /// Whether a name is as it was before some events, given first to last.
+    fn is_as_before(&self, name: &Name, first: u64, last: u64) -> Result<bool, RegistryError> {
         let (_, made, mut before) = self.around(name, last)?;
         if first != last {
             (_, _, before) = self.around(name, first)?;
@@ -129,8 +109,8 @@ impl Draft<'_> {
                 .all(|difference| is_there(now, difference.index, difference.before.as_ref())))
     }
 
-    /// An event of a name, and the name as the event made it and as it was before.
-    fn around(&self, name: &Name, number: u64) -> Result<(Event, Record, Record), Refusal> {
+    /// An event of a name, the version that it made, and the version before it.
+    fn around(&self, name: &Name, number: u64) -> Result<(Event, Record, Record), RegistryError> {
         let event = self.event_of(name, number)?;
         let made = if name.record.last_event == number {
             Some(name.record.clone())
@@ -143,14 +123,12 @@ impl Draft<'_> {
         };
         match (made.filter(|made| made.last_event == number), before) {
             (Some(made), Some(before)) => Ok((event, made, before)),
-            _ => Err(impossible(
-                "a name that was given stays: withdraw it instead",
-            )),
+            _ => Err(impossible("an assigned name stays: withdraw it instead")),
         }
     }
 
     /// Whether the state of a name was changed after an event.
-    fn has_other_state(&self, name: &Name, event: u64, own: &[u64]) -> Result<bool, Refusal> {
+    fn has_other_state(&self, name: &Name, event: u64, own: &[u64]) -> Result<bool, RegistryError> {
         let later = self.events_of(&name.key)?.into_iter();
         for number in later.filter(|number| *number > event && !own.contains(number)) {
             let action = self.event(number)?.map(|event| event.action);
@@ -161,11 +139,11 @@ impl Draft<'_> {
         Ok(false)
     }
 
-    fn event_of(&self, name: &Name, number: u64) -> Result<Event, Refusal> {
+    fn event_of(&self, name: &Name, number: u64) -> Result<Event, RegistryError> {
         let event = self.event(number)?;
         match event.filter(|_| number >= name.record.first_event) {
             Some(event) if self.events_of(&name.key)?.contains(&number) => Ok(event),
-            _ => Err(Refusal::policy(
+            _ => Err(RegistryError::policy(
                 "other-event",
                 format!("event {number} is not one of {}", name.record.text),
             )),
@@ -173,9 +151,13 @@ impl Draft<'_> {
     }
 }
 
-/// The values as they are, but what one change did to them as it was before. What has been changed
-/// again since is not overwritten.
-fn put_back(now: &Record, made: &Record, before: &Record) -> Result<Vec<Value<'static>>, Refusal> {
+/// The current values without the changes of one event. Values that were changed again since then
+/// are not overwritten.
+fn put_back(
+    now: &Record,
+    made: &Record,
+    before: &Record,
+) -> Result<Vec<Value<'static>>, RegistryError> {
     let mut values = now.values.clone();
     for difference in differences(&before.values, &made.values) {
         if !is_there(now, difference.index, difference.after.as_ref()) {
@@ -183,7 +165,7 @@ fn put_back(now: &Record, made: &Record, before: &Record) -> Result<Vec<Value<'s
         }
         values.retain(|value| value.index != difference.index);
         values.extend(difference.before.map(|before| Value {
-            // It is put there now.
+            // It is restored here.
             timestamp: 0,
             ..before
         }));
@@ -191,7 +173,7 @@ fn put_back(now: &Record, made: &Record, before: &Record) -> Result<Vec<Value<'s
     Ok(values)
 }
 
-/// Whether a name has a value at an index, or none if `None`.
+/// Whether a name has this value at an index, or no value if `None`.
 fn is_there(now: &Record, index: u32, value: Option<&Value<'static>>) -> bool {
     let found = now.values.iter().find(|found| found.index == index);
     match (found, value) {
@@ -206,24 +188,27 @@ fn is_there(now: &Record, index: u32, value: Option<&Value<'static>>) -> bool {
 pub struct Difference {
     /// Its index.
     pub index: u32,
-    /// As it was; `None` if it was not there.
+    /// The value before; `None` if there was none.
     pub before: Option<Value<'static>>,
-    /// As it is; `None` if it is not there any more.
+    /// The value after; `None` if it was removed.
     pub after: Option<Value<'static>>,
 }
 
-/// What stands at an index in two sets of values.
+/// The values at one index in two versions.
 struct Compared<'v> {
     index: u32,
     before: Option<&'v Value<'static>>,
     after: Option<&'v Value<'static>>,
 }
 
-/// What changed between two sets of values, by index.
+/// The differences between two sets of values, by index.
 pub(crate) fn differences(old: &[Value<'static>], new: &[Value<'static>]) -> Vec<Difference> {
     let by_index = |values: &'_ [Value<'static>]| -> HashMap<u32, usize> {
-        let places = values.iter().enumerate();
-        places.map(|(at, value)| (value.index, at)).rev().collect()
+        let positions = values.iter().enumerate();
+        positions
+            .map(|(at, value)| (value.index, at))
+            .rev()
+            .collect()
     };
     let (in_old, in_new) = (by_index(old), by_index(new));
     let mut indexes: Vec<_> = old.iter().chain(new).map(|value| value.index).collect();
@@ -247,11 +232,11 @@ pub(crate) fn differences(old: &[Value<'static>], new: &[Value<'static>]) -> Vec
         .collect()
 }
 
-fn impossible(problem: &str) -> Refusal {
-    Refusal::policy("cannot-undo", problem)
+fn impossible(problem: &str) -> RegistryError {
+    RegistryError::policy("cannot-undo", problem)
 }
 
-fn changed_since(what: &str) -> Refusal {
+fn changed_since(what: &str) -> RegistryError {
     let problem = format!("{what} has been changed since: undo the later change first");
-    Refusal::policy(CHANGED_SINCE, problem)
+    RegistryError::policy(CHANGED_SINCE, problem)
 }

@@ -1,26 +1,28 @@
-//! URLs as people mean them: whole, with their scheme.
+//! Checking URLs: they must be complete, with their scheme.
 //!
-//! Deployed handle servers take any bytes as a value of type `URL`, and so do the protocol and its REST API here, which count
-//! them. Commands, imports and `/api/v1` refuse what no browser could follow, with a remedy.
+//! Deployed handle servers accept any bytes as a value of type `URL`. The protocol and its REST API
+//! accept and count them here, too. Commands, imports and `/api/v1` reject URLs that no browser
+//! could follow, with advice.
 
 use std::net::Ipv6Addr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_wire::type_matches;
 
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::handle_protocol::operations::Operation;
-use crate::name::manage::{Edit, NewName};
+use crate::name::create::NewName;
+use crate::name::edit::Edit;
 use crate::name::values::NewValue;
 use crate::registry::Registry;
 
 /// Schemes whose URLs have a host.
 const WITH_HOST: [&str; 5] = ["ftp", "ftps", "http", "https", "sftp"];
 
-/// Characters that stand in no host: a browser drops them, or takes them for the end of the host.
+/// Characters that no host contains: a browser drops them, or ends the host there.
 const NOT_IN_HOST: [char; 11] = ['\\', '<', '>', '"', '{', '}', '|', '^', '`', '[', ']'];
 
-/// What is wrong with a URL, and what would be right; `None` if nothing is.
+/// What is wrong with a URL, and how to write it; `None` if nothing is.
 ///
 /// ```
 /// use handfast_registry::url_problem;
@@ -207,11 +209,11 @@ pub(crate) fn is_url_type(value_type: &str) -> bool {
     type_matches(value_type, "URL")
 }
 
-/// Refuses URLs that are none, with the remedy.
+/// Rejects malformed URLs, with advice.
 pub fn check_urls<'u>(
     urls: impl IntoIterator<Item = &'u str>,
     values: &'u [NewValue],
-) -> Result<(), Refusal> {
+) -> Result<(), RegistryError> {
     let given = values
         .iter()
         .filter(|value| is_url_type(&value.value_type))
@@ -222,27 +224,27 @@ pub fn check_urls<'u>(
         None => Some("a URL is no text in UTF-8".to_string()),
     });
     match problem {
-        Some(problem) => Err(Refusal::policy("bad-url", problem)),
+        Some(problem) => Err(RegistryError::policy("bad-url", problem)),
         None => Ok(()),
     }
 }
 
 impl NewName {
-    /// Refuses URLs that are none.
-    pub fn check_urls(&self) -> Result<(), Refusal> {
+    /// Rejects malformed URLs.
+    pub fn check_urls(&self) -> Result<(), RegistryError> {
         check_urls(self.urls.iter().map(String::as_str), &self.values)
     }
 }
 
 impl Edit {
-    /// Refuses URLs that are none.
-    pub fn check_urls(&self) -> Result<(), Refusal> {
+    /// Rejects malformed URLs.
+    pub fn check_urls(&self) -> Result<(), RegistryError> {
         let urls = self.urls.iter().flatten();
         check_urls(urls.map(String::as_str), &self.put)
     }
 }
 
-/// How many URLs the protocol and its REST API were given that are none.
+/// Counts malformed URLs that the protocol and its REST API accepted.
 #[derive(Default)]
 pub(crate) struct MalformedUrls(AtomicU64);
 
@@ -268,8 +270,7 @@ fn is_malformed(value: &NewValue) -> bool {
 }
 
 impl Registry {
-    /// How many URLs the protocol and its REST API were given, since the start, that no browser could follow. They are
-    /// taken as they are.
+    /// How many malformed URLs the protocol and its REST API have accepted since the start.
     #[must_use]
     pub fn malformed_urls(&self) -> u64 {
         self.malformed_urls.0.load(Ordering::Relaxed)
@@ -280,7 +281,7 @@ impl Registry {
 mod tests {
     use super::*;
 
-    /// `example.org/1` was taken, and made a redirect to `/example.org/1`.
+    /// `example.org/1` was accepted, and led to a redirect to `/example.org/1`.
     #[test]
     fn urls_are_whole() {
         for url in [

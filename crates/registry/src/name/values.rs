@@ -1,31 +1,31 @@
-//! What a record may hold.
+//! The rules for the values of a record.
 
 use handfast_wire::{Permissions, Reference, Ttl, Value};
 
-use crate::error::{Refusal, ValueProblem};
+use crate::error::{RegistryError, ValueProblem};
 
-/// The most bytes that the values of a record take: they must fit a message of the protocol.
-const MOST_BYTES: usize = 260_000;
+/// The maximum number of bytes of the values of a record: they must fit a message of the protocol.
+const MAX_RECORD_BYTES: usize = 260_000;
 /// The most values that clients of the protocol take.
-const MOST_VALUES: usize = handfast_api::limits::VALUES;
+const MAX_VALUES: usize = handfast_api::limits::VALUES;
 
-/// Schemes that run code or stand for anything at all: no redirect should ever go there.
-const REFUSED: [&str; 3] = ["javascript:", "data:", "vbscript:"];
+/// Schemes that can run code or embed any content: no redirect may go there.
+const FORBIDDEN_SCHEMES: [&str; 3] = ["javascript:", "data:", "vbscript:"];
 
-/// Checks the values of a new version and puts them in order. Those that are unchanged keep their time;
-/// the others have the one they come with, or are of now.
+/// Checks the values of a new version and sorts them. Unchanged values keep their time. Other
+/// values keep the time that they come with, or get the current time.
 pub(crate) fn settle<'v>(
     old: &[Value<'_>],
     mut new: Vec<Value<'v>>,
     timestamp: u32,
-) -> Result<Vec<Value<'v>>, Refusal> {
+) -> Result<Vec<Value<'v>>, RegistryError> {
     new.sort_by_key(|value| value.index);
     let mut bytes = 0;
     let mut last = None;
     for value in &mut new {
         check(value)?;
         if last.replace(value.index) == Some(value.index) {
-            return Err(Refusal::Value {
+            return Err(RegistryError::Value {
                 index: value.index,
                 problem: ValueProblem::Twice,
             });
@@ -38,24 +38,24 @@ pub(crate) fn settle<'v>(
         };
         bytes += value.encoded_length();
     }
-    if new.len() > MOST_VALUES {
-        return Err(Refusal::policy(
+    if new.len() > MAX_VALUES {
+        return Err(RegistryError::policy(
             "too-many-values",
-            format!("a name has at most {MOST_VALUES} values"),
+            format!("a name has at most {MAX_VALUES} values"),
         ));
     }
-    if bytes > MOST_BYTES {
-        return Err(Refusal::policy(
+    if bytes > MAX_RECORD_BYTES {
+        return Err(RegistryError::policy(
             "too-large",
-            format!("values take at most {MOST_BYTES} bytes"),
+            format!("values take at most {MAX_RECORD_BYTES} bytes"),
         ));
     }
     Ok(new)
 }
 
-fn check(value: &Value<'_>) -> Result<(), Refusal> {
+fn check(value: &Value<'_>) -> Result<(), RegistryError> {
     let refuse = |problem| {
-        Err(Refusal::Value {
+        Err(RegistryError::Value {
             index: value.index,
             problem,
         })
@@ -84,10 +84,12 @@ fn is_dangerous(url: &[u8]) -> bool {
         .take(16)
         .map(|byte| char::from(byte.to_ascii_lowercase()))
         .collect();
-    REFUSED.iter().any(|scheme| start.starts_with(scheme))
+    FORBIDDEN_SCHEMES
+        .iter()
+        .any(|scheme| start.starts_with(scheme))
 }
 
-/// `URL` values at indexes 1, 2, … in order; where another value has an index, the next free one.
+/// Gives `URL` values the indexes 1, 2, … in order, and skips indexes that other values have.
 pub(crate) fn urls<'v>(
     urls: impl IntoIterator<Item = &'v str>,
     mut values: Vec<Value<'v>>,
@@ -107,7 +109,7 @@ pub(crate) fn urls<'v>(
     values
 }
 
-/// A value as someone gives it.
+/// A value from a caller.
 ///
 /// ```
 /// use handfast_registry::NewValue;
@@ -123,16 +125,16 @@ pub struct NewValue {
     pub value_type: String,
     /// Any bytes.
     pub data: Vec<u8>,
-    /// Who may read and write it; by default everybody may read it, but for secrets only administrators.
+    /// Who may read and write it. By default everybody may read it; secrets only administrators.
     pub permissions: Option<Permissions>,
-    /// How long it may be cached; by default as the authority says.
+    /// How long it may be cached. Default: the TTL of the authority.
     pub ttl: Option<Ttl>,
     /// References to other values.
     pub references: Vec<Reference<'static>>,
 }
 
 impl NewValue {
-    /// A value with what is usual for its type.
+    /// A value with the defaults of its type.
     #[must_use]
     pub fn new(index: u32, value_type: &str, data: &[u8]) -> Self {
         Self {
@@ -145,7 +147,7 @@ impl NewValue {
         }
     }
 
-    /// In place of a value that is there: what is not said stays as it was.
+    /// Replaces an existing value; unset properties stay as they were.
     pub(crate) fn settle_over(&self, old: Option<&Value<'_>>, default_ttl: u32) -> Value<'static> {
         let unsaid = Self {
             permissions: self.permissions.or(old.map(|old| old.permissions)),

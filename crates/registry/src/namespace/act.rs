@@ -1,59 +1,60 @@
-//! Something is done with an entry.
+//! Actions on an entry.
 
 use std::sync::Arc;
 
 use handfast_api::NamespaceForm;
 use handfast_id::Namespace;
-use handfast_store::{Place, Table, Write};
+use handfast_store::{Table, TableKey, Write};
 
 use super::clash;
 use super::entry::{Capacity, NamespaceAside, NamespaceEntry, NamespaceStatus};
-use super::kept::{Kept, LAST_CHANGE, entry_key, history_key};
 use super::lifecycle::{NamespaceAct, Transition, has_all_of, transition};
 use super::moved::{LookedThrough, look_again, look_through};
 use super::read::bare;
-use super::validate::{MOST_TEXT, check, check_declaration, check_review, check_text};
+use super::stored::{LAST_CHANGE, StoredNamespace, entry_key, history_key};
+use super::validate::{MAX_TEXT_BYTES, check, check_declaration, check_review, check_text};
 use crate::access::principal::Principal;
 use crate::authority::policy::Role;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::clock::rfc3339;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Subject};
-use crate::name::conditional::other_version;
+use crate::name::change::other_version;
 use crate::registry::Registry;
 
-/// The most candidates that one account has.
-const MOST_PROPOSALS: usize = 20;
-/// The most entries of all: they are kept in memory.
-const MOST_ENTRIES: usize = 10_000;
-/// The most versions of an entry in a day that its authority makes.
-const MOST_A_DAY: u64 = 100;
-/// Claims make no more once there are so many: strangers must not use up what its authority may.
-const MOST_BY_CLAIMS: u64 = 20;
-/// The most claims of one account that wait to be decided.
-const MOST_CLAIMS: usize = 5;
+/// The maximum number of candidates of one account.
+const MAX_PROPOSALS_PER_ACCOUNT: usize = 20;
+/// The maximum number of entries: all of them are in memory.
+const MAX_ENTRIES: usize = 10_000;
+/// The maximum number of versions of an entry that its authority makes in a day.
+const MAX_VERSIONS_PER_DAY: u64 = 100;
+/// The maximum number of versions of an entry that claims may make in a day: claimants must not use
+/// up the limit of its authority.
+const MAX_CLAIM_VERSIONS_PER_DAY: u64 = 20;
+/// The maximum number of open claims of one account.
+const MAX_CLAIMS_PER_ACCOUNT: usize = 5;
 /// A day, in milliseconds.
-const DAY: u64 = 24 * 60 * 60 * 1_000;
-/// For how long a provisional entry may go on, in milliseconds: twelve months.
-const LONGEST_PROVISIONAL: u64 = 366 * 24 * 60 * 60 * 1_000;
-/// Identifiers that are looked up by other schemes, whose rules these cannot change.
-const OTHERS: [&str; 3] = ["ark", "doi", "hdl"];
+const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
+/// The maximum time until a provisional entry expires, in milliseconds: twelve months.
+const MAX_PROVISIONAL_MS: u64 = 366 * 24 * 60 * 60 * 1_000;
+/// Namespaces whose identifiers are looked up by other schemes, which entries cannot change.
+const NAMESPACES_OF_OTHERS: [&str; 3] = ["ark", "doi", "hdl"];
 
-/// What is to be done with an entry, and why.
+/// An action on an entry, and its reason.
 #[derive(Clone, Debug)]
 pub struct NamespaceOrder {
-    /// What.
+    /// The action.
     pub act: NamespaceAct,
-    /// Why; or how an authority was verified.
+    /// The reason, or how an authority was verified.
     pub why: String,
-    /// The version that the entry must have for this to be done.
+    /// The version that the entry must have.
     pub expects: Option<u64>,
-    /// Why a namespace is registered although its string is used elsewhere, or one like it.
+    /// Why a namespace is registered although another system uses the same or a similar string.
     pub despite: Option<String>,
 }
 
 impl NamespaceOrder {
-    /// Whatever version the entry has.
+    /// An action on any version of the entry.
     #[must_use]
     pub fn new(act: NamespaceAct, why: &str) -> Self {
         Self {
@@ -66,12 +67,13 @@ impl NamespaceOrder {
 }
 
 impl Registry {
-    /// Does something with an entry.
+    /// Applies an action to an entry.
     ///
     /// ```
-    /// # use handfast_registry::{NamespaceAct, NamespaceForm, NamespaceOrder, Principal, Registry, World};
+    /// # use handfast_registry::{Environment, NamespaceAct, NamespaceForm, NamespaceOrder};
+    /// # use handfast_registry::{Principal, Registry};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # registry.create_account(&Principal::Operator, "ann", "")?;
     /// let form = NamespaceForm::from_json(r#"{
     ///     "namespace": "oai", "title": "OAI identifiers",
@@ -87,59 +89,61 @@ impl Registry {
     /// assert!(registry.act_on_namespace(&ann, "oai", approve.clone()).is_err());
     /// let oai = registry.act_on_namespace(&Principal::Operator, "oai", approve)?;
     /// assert!(oai.is_live(0) && oai.claimed);
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn act_on_namespace(
         &self,
         who: &Principal,
         name: &str,
         order: NamespaceOrder,
-    ) -> Result<Arc<NamespaceEntry>, Refusal> {
+    ) -> Result<Arc<NamespaceEntry>, RegistryError> {
         let name = bare(name);
         let ready = self.prepare_namespace(who, &name, order)?;
-        self.change(who, move |draft| {
-            let (entry, action) = draft.act_on_namespace(&name, ready)?;
-            draft.keep_namespace(entry, action).map(Arc::new)
+        self.change(who, move |change_set| {
+            let (entry, action) = change_set.act_on_namespace(&name, ready)?;
+            change_set.store_namespace(entry, action).map(Arc::new)
         })
     }
 
-    /// Says what an entry would become, and does nothing.
+    /// Returns the entry as an action would leave it, and changes nothing.
     pub fn consider_namespace(
         &self,
         who: &Principal,
         name: &str,
         order: NamespaceOrder,
-    ) -> Result<NamespaceEntry, Refusal> {
+    ) -> Result<NamespaceEntry, RegistryError> {
         let name = bare(name);
         let ready = self.prepare_namespace(who, &name, order)?;
-        self.consider(who, move |draft| {
-            let (entry, _) = draft.act_on_namespace(&name, ready)?;
+        self.dry_run(who, move |change_set| {
+            let (entry, _) = change_set.act_on_namespace(&name, ready)?;
             Ok(entry)
         })
     }
 
-    /// What takes long is done before the writer is asked: trying rules, and looking through names.
+    /// Does the slow part before the change reaches the writer: testing rules, and scanning names.
     fn prepare_namespace(
         &self,
         who: &Principal,
         name: &str,
         mut order: NamespaceOrder,
-    ) -> Result<Ready, Refusal> {
+    ) -> Result<CheckedOrder, RegistryError> {
         // INFO-10: strings that differ in case are one, and registered in lowercase.
         if let NamespaceAct::Propose(form) | NamespaceAct::Change(form) = &mut order.act {
             form.namespace = bare(&form.namespace);
         }
-        // Whoever may not do it anyway has nothing tried for them.
-        self.consider(who, |draft| draft.may_act(name, &order).map(|_| ()))?;
-        check_text("the reason", &order.why, MOST_TEXT)?;
+        // The rights are checked first, so that nothing is tested for a principal without them.
+        self.dry_run(who, |change_set| {
+            change_set.may_act(name, &order).map(|_| ())
+        })?;
+        check_text("the reason", &order.why, MAX_TEXT_BYTES)?;
         if order.act.needs_reason() && order.why.trim().is_empty() {
             let problem = "a reason is needed: it stands in the history of the entry";
-            return Err(Refusal::policy("bad-reason", problem));
+            return Err(RegistryError::policy("bad-reason", problem));
         }
         if let NamespaceAct::Propose(form) | NamespaceAct::Change(form) = &order.act {
             if bare(&form.namespace) != name {
                 let problem = format!("the form is of {}, not of {name}", form.namespace);
-                return Err(Refusal::policy("other-namespace", problem));
+                return Err(RegistryError::policy("other-namespace", problem));
             }
             check(form)?;
         }
@@ -151,21 +155,21 @@ impl Registry {
             let rules = coming_into_force(current.as_ref(), &order.act)?;
             rules.map(|rules| look_through(view, &rules)).transpose()
         })?;
-        Ok(Ready { order, looked })
+        Ok(CheckedOrder { order, looked })
     }
 }
 
-/// An order that was looked at as far as that can be done without the writer.
-struct Ready {
+/// An action that was checked as far as possible outside the writer.
+struct CheckedOrder {
     order: NamespaceOrder,
     looked: Option<LookedThrough>,
 }
 
-/// The rules that an act puts in force, if they are others than before.
+/// The rules that an action puts in force, if they differ from the current ones.
 fn coming_into_force(
     current: Option<&NamespaceEntry>,
     act: &NamespaceAct,
-) -> Result<Option<Namespace>, Refusal> {
+) -> Result<Option<Namespace>, RegistryError> {
     let Some(current) = current else {
         return Ok(None);
     };
@@ -180,25 +184,26 @@ fn coming_into_force(
     Ok((!is_same).then_some(rules))
 }
 
-/// The rules of what is looked up by another scheme are not for changing.
-pub(super) fn check_fixed(name: &str) -> Result<(), Refusal> {
-    if !OTHERS.contains(&name) {
+/// Checks that the rules of a namespace of another scheme do not change.
+pub(super) fn check_fixed(name: &str) -> Result<(), RegistryError> {
+    if !NAMESPACES_OF_OTHERS.contains(&name) {
         return Ok(());
     }
     let problem = format!(
-        "identifiers of {name} are looked up as those of another scheme: their normalisation is fixed"
+        "identifiers of {name} are looked up as those of another scheme: their normalisation is \
+         fixed"
     );
-    Err(Refusal::policy("fixed-rules", problem))
+    Err(RegistryError::policy("fixed-rules", problem))
 }
 
-impl Draft<'_> {
-    /// What an entry becomes.
+impl ChangeSet<'_> {
+    /// The entry after an action.
     fn act_on_namespace(
         &self,
         name: &str,
-        ready: Ready,
-    ) -> Result<(NamespaceEntry, Action), Refusal> {
-        let Ready { order, looked } = ready;
+        ready: CheckedOrder,
+    ) -> Result<(NamespaceEntry, Action), RegistryError> {
+        let CheckedOrder { order, looked } = ready;
         let allowed = self.may_act(name, &order)?;
         let NamespaceOrder {
             act, why, despite, ..
@@ -225,10 +230,10 @@ impl Draft<'_> {
             _ => why,
         };
         match by {
-            // What was claimed has been counted.
+            // A claimed entry has been counted before.
             _ if matches!(act, NamespaceAct::TakeBack) => {}
-            Capacity::Authority => self.check_rate(&current, MOST_A_DAY)?,
-            Capacity::Claimant => self.check_rate(&current, MOST_BY_CLAIMS)?,
+            Capacity::Authority => self.check_rate(&current, MAX_VERSIONS_PER_DAY)?,
+            Capacity::Claimant => self.check_rate(&current, MAX_CLAIM_VERSIONS_PER_DAY)?,
             _ => {}
         }
         if let Some(rules) = coming_into_force(Some(&current), &act)? {
@@ -250,7 +255,7 @@ impl Draft<'_> {
             why: why.clone(),
         };
         let mut entry = NamespaceEntry {
-            // That it had lapsed is not what it is kept as.
+            // The stored state of an expired entry is not "expired".
             status: match transition.to {
                 NamespaceStatus::Lapsed => current.status,
                 to => to,
@@ -288,20 +293,20 @@ impl Draft<'_> {
                 entry.owner = entry.claimant.take();
                 entry.verified = Some(why);
             }
-            // Whoever runs the registry has taken it up again, if only to advise against it.
+            // The staff of the registry has taken it up again, even if only to deprecate it.
             NamespaceAct::Deprecate if had_lapsed => entry.provisional_until = None,
             NamespaceAct::Deprecate | NamespaceAct::Refuse | NamespaceAct::Withdraw => {}
         }
         Ok((entry, action))
     }
 
-    /// The entry as it is, what becomes of it and as what someone comes, if they may do something; nothing if it
-    /// is there to be proposed.
+    /// The current entry, its transition and the capacity of the principal, if the principal may
+    /// act; `None` if the namespace can be proposed.
     fn may_act(
         &self,
         name: &str,
         order: &NamespaceOrder,
-    ) -> Result<Option<(NamespaceEntry, Transition, Capacity)>, Refusal> {
+    ) -> Result<Option<(NamespaceEntry, Transition, Capacity)>, RegistryError> {
         let act = &order.act;
         let current = self.find_namespace(name)?;
         let Some(current) = current else {
@@ -323,31 +328,32 @@ impl Draft<'_> {
         Ok(Some((current, transition, by)))
     }
 
-    /// Whoever proposes, claims or comments has an account.
-    pub(super) fn may_ask(&self, name: &str) -> Result<(), Refusal> {
+    /// Checks that the principal has an account: proposals, claims and comments need one.
+    pub(super) fn may_ask(&self, name: &str) -> Result<(), RegistryError> {
         let who = self.who();
         let account = who.lasting();
         if !matches!(account, Principal::Account(_)) {
             let problem = "only an account can do this: say which one with --as ACCOUNT";
-            return Err(Refusal::policy("account-only", problem));
+            return Err(RegistryError::policy("account-only", problem));
         }
         if !has_all_of(who, name, Role::Write) {
-            return Err(Refusal::NotTheirs {
+            return Err(RegistryError::NotTheirs {
                 namespace: name.to_string(),
             });
         }
         self.need_account(&account)
     }
 
-    fn proposed(&self, form: NamespaceForm, why: String) -> Result<NamespaceEntry, Refusal> {
+    fn proposed(&self, form: NamespaceForm, why: String) -> Result<NamespaceEntry, RegistryError> {
         let owner = self.who().lasting();
         let all = self.namespaces()?;
         let open = all.entries.iter().filter(|entry| {
             entry.status == NamespaceStatus::Candidate && entry.owner.as_ref() == Some(&owner)
         });
-        if open.count() >= MOST_PROPOSALS || all.entries.len() >= MOST_ENTRIES {
-            let problem = format!("an account has at most {MOST_PROPOSALS} candidates at a time");
-            return Err(Refusal::policy("too-many-proposals", problem));
+        if open.count() >= MAX_PROPOSALS_PER_ACCOUNT || all.entries.len() >= MAX_ENTRIES {
+            let problem =
+                format!("an account has at most {MAX_PROPOSALS_PER_ACCOUNT} candidates at a time");
+            return Err(RegistryError::policy("too-many-proposals", problem));
         }
         Ok(NamespaceEntry {
             form: form.in_lowercase(),
@@ -371,8 +377,13 @@ impl Draft<'_> {
         })
     }
 
-    /// The reason of a registration, with the one why it is done although the string is used elsewhere.
-    fn reviewed(&self, name: &str, why: String, despite: Option<&str>) -> Result<String, Refusal> {
+    /// The reason of a registration, with the reason for accepting a clash.
+    fn reviewed(
+        &self,
+        name: &str,
+        why: String,
+        despite: Option<&str>,
+    ) -> Result<String, RegistryError> {
         let all = self.namespaces()?;
         let names = all.entries.iter().map(|entry| entry.name());
         let clashes = clash::clashes(name, names);
@@ -381,20 +392,21 @@ impl Draft<'_> {
             (true, _) => Ok(why),
             (false, Some(reason)) => {
                 let whole = format!("{why}; despite {}: {reason}", clashes.join(", "));
-                check_text("the reason", &whole, MOST_TEXT)?;
+                check_text("the reason", &whole, MAX_TEXT_BYTES)?;
                 Ok(whole)
             }
             (false, None) => {
                 let problem = format!(
-                    "{name} may be taken for {}: say with --despite why it is registered all the same",
+                    "{name} may be confused with {}: say with --despite why it is registered \
+                     nevertheless",
                     clashes.join(", ")
                 );
-                Err(Refusal::policy("clash", problem))
+                Err(RegistryError::policy("clash", problem))
             }
         }
     }
 
-    fn claim(&self, entry: &mut NamespaceEntry) -> Result<(), Refusal> {
+    fn claim(&self, entry: &mut NamespaceEntry) -> Result<(), RegistryError> {
         let who = self.who().lasting();
         let problem = if entry.owner.as_ref() == Some(&who) {
             Some("it is yours already")
@@ -404,22 +416,23 @@ impl Draft<'_> {
             None
         };
         if let Some(problem) = problem {
-            return Err(Refusal::policy("claimed", problem));
+            return Err(RegistryError::policy("claimed", problem));
         }
         let all = self.namespaces()?;
         let open = all.entries.iter();
         let open = open.filter(|entry| entry.claimant.as_ref() == Some(&who));
-        if open.count() >= MOST_CLAIMS {
-            let problem = format!("an account has at most {MOST_CLAIMS} claims at a time");
-            return Err(Refusal::policy("too-many-claims", problem));
+        if open.count() >= MAX_CLAIMS_PER_ACCOUNT {
+            let problem =
+                format!("an account has at most {MAX_CLAIMS_PER_ACCOUNT} claims at a time");
+            return Err(RegistryError::policy("too-many-claims", problem));
         }
         entry.claimant = Some(who);
         Ok(())
     }
 
-    /// All versions are kept: nobody makes as many as they like.
-    fn check_rate(&self, current: &NamespaceEntry, most: u64) -> Result<(), Refusal> {
-        let Some(first) = (current.version + 1).checked_sub(most).filter(|v| *v > 0) else {
+    /// Limits the rate of new versions: all versions are stored.
+    fn check_rate(&self, current: &NamespaceEntry, limit: u64) -> Result<(), RegistryError> {
+        let Some(first) = (current.version + 1).checked_sub(limit).filter(|v| *v > 0) else {
             return Ok(());
         };
         let made = if first == current.version {
@@ -428,35 +441,36 @@ impl Draft<'_> {
             let version = self.namespace_version(current.name(), first)?;
             version.map(|version| version.made().0)
         };
-        if made.is_none_or(|made| made.saturating_add(DAY) <= self.time()) {
+        if made.is_none_or(|made| made.saturating_add(DAY_MS) <= self.time()) {
             return Ok(());
         }
-        let problem = format!("an entry has at most {most} new versions a day: try again tomorrow");
-        Err(Refusal::policy("too-often", problem))
+        let problem =
+            format!("an entry has at most {limit} new versions a day: try again tomorrow");
+        Err(RegistryError::policy("too-often", problem))
     }
 
-    fn check_until(&self, until: Option<u64>) -> Result<(), Refusal> {
+    fn check_until(&self, until: Option<u64>) -> Result<(), RegistryError> {
         let now = self.time();
-        let is_fit = until.is_none_or(|until| until > now && until - now <= LONGEST_PROVISIONAL);
+        let is_fit = until.is_none_or(|until| until > now && until - now <= MAX_PROVISIONAL_MS);
         if is_fit {
             return Ok(());
         }
         let problem = "a provisional entry ends within the next twelve months";
-        Err(Refusal::policy("bad-date", problem))
+        Err(RegistryError::policy("bad-date", problem))
     }
 
-    /// Keeps a new version of an entry, with its event.
-    pub(super) fn keep_namespace(
+    /// Stores a new version of an entry, with its event.
+    pub(super) fn store_namespace(
         &mut self,
         mut entry: NamespaceEntry,
         action: Action,
-    ) -> Result<NamespaceEntry, Refusal> {
+    ) -> Result<NamespaceEntry, RegistryError> {
         let name = entry.name().to_string();
         let (number, history) = (self.next_event(), history_key(&name));
-        let old = match self.kept_namespace(&name)? {
-            Some(kept) => Some(kept),
+        let old = match self.stored_namespace(&name)? {
+            Some(stored) => Some(stored),
             None => super::seeds::seed(&name)
-                .map(|seed| Kept::of(seed))
+                .map(|seed| StoredNamespace::of(seed))
                 .transpose()?,
         };
         entry.version = 1;
@@ -464,10 +478,10 @@ impl Draft<'_> {
             let bytes = old.to_bytes()?;
             let version = old
                 .read()
-                .ok_or_else(|| super::kept::damaged(&name))?
+                .ok_or_else(|| super::stored::damaged(&name))?
                 .version;
-            let place = Place::version(history.as_bytes(), version).into_owned();
-            self.push(Write::Put(place, bytes));
+            let table_key = TableKey::version(history.as_bytes(), version).into_owned();
+            self.push(Write::Put(table_key, bytes));
             entry.version = version + 1;
         }
         if entry.aside.is_none() {
@@ -477,19 +491,19 @@ impl Draft<'_> {
         entry.seed = self.random("seed");
         entry.claimed = entry.was_registered() && entry.owner.is_some();
         entry.claim_pending = entry.claimant.is_some();
-        let kept = Kept::of(&entry)?;
+        let stored = StoredNamespace::of(&entry)?;
         let authority = format!("info:{name}");
         self.add_event(
             action,
             Subject::None,
             &authority,
             entry.version,
-            kept.commitments(),
+            stored.commitments(),
         );
-        let place = Place::event_of(history.as_bytes(), number).into_owned();
-        self.push(Write::Put(place, Vec::new()));
-        self.keep_posted(Table::Namespaces, entry_key(&name).as_bytes(), &kept)?;
-        self.keep_posted(Table::Meta, LAST_CHANGE, &number)?;
+        let table_key = TableKey::event_of(history.as_bytes(), number).into_owned();
+        self.push(Write::Put(table_key, Vec::new()));
+        self.store_encoded(Table::Namespaces, entry_key(&name).as_bytes(), &stored)?;
+        self.store_encoded(Table::Meta, LAST_CHANGE, &number)?;
         Ok(entry)
     }
 }

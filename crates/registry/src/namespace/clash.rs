@@ -1,6 +1,6 @@
-//! Strings for which a new namespace could be taken (`INFO-10`: no URI form of its own).
+//! Strings with which a new namespace could be confused (`INFO-10`: no URI form of its own).
 
-/// URI schemes that people know; namespaces of these names would be taken for them.
+/// Well-known URI schemes; namespaces of these names would be confused with them.
 const SCHEMES: [&str; 40] = [
     "about",
     "acct",
@@ -123,11 +123,12 @@ const NIDS: [&str; 75] = [
     "xmpp",
 ];
 
-/// In strings of three letters, such as `oai` and `ofi`, another letter makes another word; one letter
-/// more or less does not. Shorter strings are not compared.
-const SHORT: usize = 3;
+/// In strings of this length, such as `oai` and `ofi`, another letter makes another word, but an
+/// added or removed letter does not. Shorter strings are not compared.
+const MAX_SHORT_NAME: usize = 3;
 
-/// What a string could be taken for: a URI scheme, a URN namespace, or an entry that differs in one character.
+/// What a string could be confused with: a URI scheme, a URN namespace, or an entry that differs in
+/// one character.
 pub(super) fn clashes<'e>(name: &str, entries: impl Iterator<Item = &'e str>) -> Vec<String> {
     let mut found = Vec::new();
     if SCHEMES.contains(&name) {
@@ -139,14 +140,15 @@ pub(super) fn clashes<'e>(name: &str, entries: impl Iterator<Item = &'e str>) ->
     let plain = |text: &str| text.replace(['-', '.', '+'], "");
     let similar = entries.filter(|other| {
         let shorter = other.len().min(name.len());
-        let is_compared = shorter > SHORT || shorter == SHORT && other.len() != name.len();
+        let is_compared =
+            shorter > MAX_SHORT_NAME || shorter == MAX_SHORT_NAME && other.len() != name.len();
         *other != name && (plain(other) == plain(name) || is_compared && is_one_apart(other, name))
     });
     found.extend(similar.map(|other| format!("info:{other}")));
     found
 }
 
-/// Whether one character more, less or other makes one text the other.
+/// Whether two texts differ in one added, removed or replaced character.
 fn is_one_apart(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() <= other.len() {
         (one.as_bytes(), other.as_bytes())

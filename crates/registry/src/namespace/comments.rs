@@ -1,8 +1,8 @@
-//! What people say of a candidate, in public.
+//! Public comments on a candidate.
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
@@ -11,79 +11,83 @@ use super::validate::check_text;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
 
-/// The longest comment, in bytes.
-const MOST_BYTES: usize = handfast_api::limits::NAMESPACE_COMMENT;
+/// The maximum length of a comment, in bytes.
+const MAX_COMMENT_BYTES: usize = handfast_api::limits::NAMESPACE_COMMENT;
 /// The most comments on an entry.
-const MOST_COMMENTS: usize = 500;
+const MAX_COMMENTS: usize = 500;
 /// The most comments of one account on an entry.
-const MOST_OF_ONE: usize = 20;
+const MAX_COMMENTS_PER_ACCOUNT: usize = 20;
 
 /// A comment on a candidate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamespaceComment {
     /// 1, 2, 3 …
     pub number: u64,
-    /// The version of the entry that it is on.
+    /// The version of the entry.
     pub version: u64,
     /// When it was made, in milliseconds since 1970.
     pub time: u64,
-    /// The account of whoever made it.
+    /// The account of its author.
     pub author: Principal,
-    /// What they say.
+    /// The text.
     pub text: String,
     /// The event.
     pub event: u64,
-    /// The random bytes behind the commitment of that event.
+    /// The random bytes of the commitment in that event.
     pub seed: [u8; 32],
 }
 
-/// A comment as someone sees it: an account is a person's, and not for the public.
+/// A comment as a principal sees it: accounts are personal data and not public.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamespaceRemark {
     /// The comment.
     pub comment: NamespaceComment,
-    /// As what whoever made it comes: `authority`, `operator` or `maintainer`, or `account` for all others.
+    /// The capacity of the author: `authority`, `operator` or `maintainer`, or `account` for all
+    /// others.
     pub by: &'static str,
-    /// Whether whoever asks may know the account.
+    /// Whether the principal may see the account.
     pub is_signed: bool,
 }
 
-/// How the keys of comments begin in the table `namespaces`.
+/// The start of the keys of comments in the table `namespaces`.
 pub(crate) const COMMENT: &str = "comment:";
 
 impl Registry {
-    /// Says something of a candidate. Whoever has an account may.
+    /// Comments on a candidate. This takes an account.
     pub fn comment_on_namespace(
         &self,
         who: &Principal,
         name: &str,
         text: &str,
-    ) -> Result<NamespaceRemark, Refusal> {
-        check_text("a comment", text, MOST_BYTES)?;
+    ) -> Result<NamespaceRemark, RegistryError> {
+        check_text("a comment", text, MAX_COMMENT_BYTES)?;
         if text.trim().is_empty() {
-            return Err(Refusal::policy("empty-comment", "a comment says something"));
+            return Err(RegistryError::policy(
+                "empty-comment",
+                "a comment says something",
+            ));
         }
         let (name, text) = (bare(name), text.to_string());
-        self.change(who, move |draft| {
-            let entry = draft.namespace_entry(&name)?;
-            let comment = draft.comment(&name, text)?;
-            draft.remark(comment, &entry, true)
+        self.change(who, move |change_set| {
+            let entry = change_set.namespace_entry(&name)?;
+            let comment = change_set.comment(&name, text)?;
+            change_set.remark(comment, &entry, true)
         })
     }
 
-    /// All comments on an entry, oldest first. Whose they are is shown to those with a role on the registry, and
-    /// to themselves.
+    /// All comments on an entry, oldest first. Principals with a role on the registry, and the
+    /// authors themselves, see the accounts.
     pub fn namespace_comments(
         &self,
         who: &Principal,
         name: &str,
-    ) -> Result<Vec<NamespaceRemark>, Refusal> {
+    ) -> Result<Vec<NamespaceRemark>, RegistryError> {
         let name = bare(name);
         self.read(|view| {
             let entry = view.namespace_entry(&name)?;
@@ -105,7 +109,7 @@ impl View<'_> {
         comment: NamespaceComment,
         entry: &NamespaceEntry,
         is_signed: bool,
-    ) -> Result<NamespaceRemark, Refusal> {
+    ) -> Result<NamespaceRemark, RegistryError> {
         let role = self.role(&comment.author, &AuthorityPath::info_root())?;
         let by = if entry.owner.as_ref() == Some(&comment.author) {
             Capacity::Authority.as_str()
@@ -123,13 +127,13 @@ impl View<'_> {
         })
     }
 
-    fn comments(&self, name: &str) -> Result<Vec<NamespaceComment>, Refusal> {
+    fn comments(&self, name: &str) -> Result<Vec<NamespaceComment>, RegistryError> {
         let start = format!("{COMMENT}{name}:");
         let mut comments = Vec::new();
         let mut is_damaged = false;
-        let from = Place::named(Table::Namespaces, start.as_bytes());
-        self.now.scan(&from, &mut |place, bytes| {
-            if !place.name().starts_with(start.as_bytes()) {
+        let from = TableKey::named(Table::Namespaces, start.as_bytes());
+        self.now.scan(&from, &mut |table_key, bytes| {
+            if !table_key.name().starts_with(start.as_bytes()) {
                 return ControlFlow::Break(());
             }
             match postcard::from_bytes(bytes) {
@@ -140,18 +144,18 @@ impl View<'_> {
         })?;
         if is_damaged {
             let what = format!("a comment on namespace {name}");
-            return Err(Refusal::Corrupt { what });
+            return Err(RegistryError::Corrupt { what });
         }
         Ok(comments)
     }
 }
 
-impl Draft<'_> {
-    fn comment(&mut self, name: &str, text: String) -> Result<NamespaceComment, Refusal> {
+impl ChangeSet<'_> {
+    fn comment(&mut self, name: &str, text: String) -> Result<NamespaceComment, RegistryError> {
         let entry = self.namespace_entry(name)?;
         self.may_ask(name)?;
         if entry.status != NamespaceStatus::Candidate {
-            return Err(Refusal::State {
+            return Err(RegistryError::State {
                 id: entry.uri(),
                 state: entry.state(self.time()).as_str(),
                 way_out: "comments are for candidates",
@@ -160,11 +164,12 @@ impl Draft<'_> {
         let before = self.comments(name)?;
         let author = self.who().lasting();
         let own = before.iter().filter(|comment| comment.author == author);
-        if before.len() >= MOST_COMMENTS || own.count() >= MOST_OF_ONE {
+        if before.len() >= MAX_COMMENTS || own.count() >= MAX_COMMENTS_PER_ACCOUNT {
             let problem = format!(
-                "there are at most {MOST_COMMENTS} comments on an entry, {MOST_OF_ONE} of one account"
+                "there are at most {MAX_COMMENTS} comments on an entry, {MAX_COMMENTS_PER_ACCOUNT} \
+                 of one account"
             );
-            return Err(Refusal::policy("too-many-comments", problem));
+            return Err(RegistryError::policy("too-many-comments", problem));
         }
         let number = before.last().map_or(0, |last| last.number) + 1;
         let comment = NamespaceComment {
@@ -185,7 +190,7 @@ impl Draft<'_> {
             number,
             commitments,
         );
-        self.keep_posted(Table::Namespaces, &comment.key(name), &comment)?;
+        self.store_encoded(Table::Namespaces, &comment.key(name), &comment)?;
         Ok(comment)
     }
 }

@@ -7,68 +7,69 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::principal::Principal;
 
-/// An entry of the registry (`INFO-9`): what its authority says of it, and what the registry says.
+/// An entry of the registry (`INFO-9`): the form of its authority, and the data of the registry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamespaceEntry {
-    /// What the authority says.
+    /// The form of the authority.
     #[serde(flatten)]
     pub form: NamespaceForm,
-    /// Where it is in its life. Whether a provisional entry has lapsed depends on the time:
+    /// Its stored status. Whether a provisional entry has expired depends on the time: see
     /// [`state`](Self::state).
     pub status: NamespaceStatus,
     /// Whether it was in the original registry.
     pub historical: bool,
     /// The day it was registered, `YYYY-MM-DD`, if that is known.
     pub registered: Option<String>,
-    /// Whether an authority that was verified looks after it.
+    /// Whether a verified authority owns it.
     pub claimed: bool,
-    /// Whether somebody says that it is theirs, and waits to be verified.
+    /// Whether a claim on it waits to be verified.
     pub claim_pending: bool,
-    /// How it was verified whose it is.
+    /// How its owner was verified.
     pub verified: Option<String>,
-    /// When it lapses unless it is renewed, in milliseconds since 1970.
+    /// When it expires unless it is renewed, in milliseconds since 1970.
     pub provisional_until: Option<u64>,
     /// When it was proposed.
     pub proposed: Option<u64>,
-    /// When this version was made. For a historical entry that nobody has touched, the day it was registered.
+    /// When this version was made. For an unchanged historical entry, the day of its registration.
     pub changed: u64,
-    /// Counted up by each change.
+    /// Increased by each change.
     pub version: u64,
-    /// As what whoever made this version acted.
+    /// The capacity of the author of this version.
     pub by: Capacity,
     /// Why this version was made.
     pub why: String,
-    /// What was done if it is not about what the entry says: somebody claims it, or a claim is gone. `changed`, `by`
-    /// and `why` are then of the version before.
+    /// An action that does not change the form: a claim, or the end of one. `changed`, `by` and
+    /// `why` are then those of the version before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aside: Option<NamespaceAside>,
-    /// Whose it is, or of a candidate, who proposed it. An account is a person's: not for the public.
+    /// Its owner, or the proposer of a candidate. Accounts are personal data and not public.
     #[serde(skip)]
     pub owner: Option<Principal>,
-    /// Who waits to be verified.
+    /// The claimant who waits to be verified.
     #[serde(skip)]
     pub claimant: Option<Principal>,
-    /// The event that made this version; 0 for what came with the program.
+    /// The event that made this version; 0 for an entry that comes with the program.
     #[serde(skip)]
     pub last_event: u64,
-    /// The random bytes behind the commitments of that event.
+    /// The random bytes of the commitments in that event.
     #[serde(skip)]
     pub seed: [u8; 32],
 }
 
-/// Something that is done beside an entry.
+/// An action that does not change the form of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamespaceAside {
     /// When, in milliseconds since 1970.
     pub time: u64,
-    /// As what.
+    /// The capacity of the actor.
     pub by: Capacity,
     /// Why.
     pub why: String,
 }
 
 impl NamespaceEntry {
-    /// When, as what and why this version was made, be it by an act beside the entry.
+    /// When, in which capacity and why this version was made, also by an action that does not
+    /// change the form.
     #[must_use]
     pub fn made(&self) -> (u64, Capacity, &str) {
         match &self.aside {
@@ -83,13 +84,13 @@ impl NamespaceEntry {
         &self.form.namespace
     }
 
-    /// The beginning of all its identifiers, such as `info:lccn/`.
+    /// The start of all its identifiers, such as `info:lccn/`.
     #[must_use]
     pub fn uri(&self) -> String {
         format!("info:{}/", self.name())
     }
 
-    /// What software consults.
+    /// Its rules for software.
     pub fn rules(&self) -> Result<Namespace, NamespaceError> {
         let rules = self.form.rules()?;
         let record = NamespaceRecord {
@@ -100,7 +101,7 @@ impl NamespaceEntry {
         Ok(rules.with_record(record))
     }
 
-    /// Where it is in its life at a time, in milliseconds since 1970.
+    /// Its state at a time, in milliseconds since 1970.
     #[must_use]
     pub fn state(&self, now: u64) -> NamespaceStatus {
         match self.status {
@@ -122,7 +123,7 @@ impl NamespaceEntry {
         )
     }
 
-    /// Whether it was ever registered, so that its string is taken for good and its rules hold.
+    /// Whether it was ever registered, so that its string is taken for good and its rules apply.
     #[must_use]
     pub fn was_registered(&self) -> bool {
         !matches!(
@@ -131,7 +132,7 @@ impl NamespaceEntry {
         )
     }
 
-    /// When it last became what it is at a time: that it lapses is a change, too.
+    /// The last change of its state at a time: expiry counts as a change.
     #[must_use]
     pub fn changed_by(&self, now: u64) -> u64 {
         match (self.state(now), self.provisional_until) {

@@ -1,4 +1,4 @@
-//! Taking entries from the records of the original registry.
+//! Importing entries from the records of the original registry.
 
 use handfast_api::NamespaceForm;
 use handfast_id::InfoValidity;
@@ -11,48 +11,48 @@ use super::validate::check_historical;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
-use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::change::change_set::ChangeSet;
+use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::registry::Registry;
 
-/// The largest text of records that is read, in bytes.
-const MOST_BYTES: usize = 16 << 20;
+/// The maximum size of the records, in bytes.
+const MAX_INPUT_BYTES: usize = 16 << 20;
 
 /// A record of the original registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GivenNamespace {
-    /// What it says.
+pub struct NamespaceImport {
+    /// Its content.
     pub form: NamespaceForm,
-    /// The day of registration, `YYYY-MM-DD`, if it says one.
+    /// The day of registration, `YYYY-MM-DD`, if it has one.
     pub registered: Option<String>,
-    /// Whether it says how identifiers are normalised, so that a program can do it: the XML does not.
+    /// Whether it has machine-readable normalisation rules: the XML does not.
     pub has_rules: bool,
 }
 
-/// What became of a record.
+/// The result for a record.
 #[derive(Debug)]
 pub struct NamespaceImported {
     /// The namespace.
     pub namespace: String,
-    /// Whether anything has changed, or why nothing could.
-    pub outcome: Result<bool, Refusal>,
+    /// Whether the entry has changed, or why it could not.
+    pub outcome: Result<bool, RegistryError>,
 }
 
-impl GivenNamespace {
-    /// Reads records: the XML of the original registry (one record, or what its OAI-PMH service gave), or JSON in
-    /// the form of `info-namespaces.json` (one record, or a list).
+impl NamespaceImport {
+    /// Reads records: the XML of the original registry (one record, or a response of its OAI-PMH
+    /// service), or JSON in the form of `info-namespaces.json` (one record, or a list).
     ///
     /// ```
     /// let xml = "<info-registry-entry><info-namespace>x</info-namespace></info-registry-entry>";
-    /// let read = handfast_registry::GivenNamespace::read(xml)?;
+    /// let read = handfast_registry::NamespaceImport::read(xml)?;
     /// assert_eq!(read[0].form.namespace, "x");
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
-    pub fn read(text: &str) -> Result<Vec<Self>, Refusal> {
-        if text.len() > MOST_BYTES {
-            let problem = format!("records have at most {MOST_BYTES} bytes in all");
-            return Err(Refusal::policy("too-large", problem));
+    pub fn read(text: &str) -> Result<Vec<Self>, RegistryError> {
+        if text.len() > MAX_INPUT_BYTES {
+            let problem = format!("records have at most {MAX_INPUT_BYTES} bytes in all");
+            return Err(RegistryError::policy("too-large", problem));
         }
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if text.starts_with('<') {
@@ -62,8 +62,8 @@ impl GivenNamespace {
     }
 }
 
-fn read_json(text: &str) -> Result<Vec<GivenNamespace>, Refusal> {
-    let bad = |why: String| Refusal::policy("bad-record", why);
+fn read_json(text: &str) -> Result<Vec<NamespaceImport>, RegistryError> {
+    let bad = |why: String| RegistryError::policy("bad-record", why);
     let json: Json = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
     let records = match json {
         Json::Array(records) => records,
@@ -77,7 +77,7 @@ fn read_json(text: &str) -> Result<Vec<GivenNamespace>, Refusal> {
         let registered = object.get("registered").and_then(Json::as_str);
         let registered = registered.and_then(day);
         let form = NamespaceForm::from_json(&Json::Object(object).to_string());
-        Ok(GivenNamespace {
+        Ok(NamespaceImport {
             form: form.map_err(|error| bad(error.to_string()))?,
             registered,
             has_rules: true,
@@ -86,7 +86,7 @@ fn read_json(text: &str) -> Result<Vec<GivenNamespace>, Refusal> {
     records.into_iter().map(read).collect()
 }
 
-/// A day as the records write it, if it is one.
+/// Reads a day in the form of the records.
 pub(super) fn day(text: &str) -> Option<String> {
     let text = text.trim();
     crate::clock::parse_rfc3339(&format!("{text}T00:00:00Z"))?;
@@ -94,52 +94,52 @@ pub(super) fn day(text: &str) -> Option<String> {
 }
 
 impl Registry {
-    /// Takes records of the original registry, one by one. The maintainer may; what an authority has claimed
-    /// is its own.
+    /// Imports records of the original registry, one by one. Only the maintainer may; entries that
+    /// an authority has claimed are left alone.
     pub fn import_namespaces(
         &self,
         who: &Principal,
-        records: Vec<GivenNamespace>,
-    ) -> Result<Vec<NamespaceImported>, Refusal> {
-        let take = |given: GivenNamespace| {
+        records: Vec<NamespaceImport>,
+    ) -> Result<Vec<NamespaceImported>, RegistryError> {
+        let take = |given: NamespaceImport| {
             let namespace = given.form.namespace.clone();
-            let outcome = self.change(who, move |draft| draft.import_namespace(given));
+            let outcome = self.change(who, move |change_set| change_set.import_namespace(given));
             match outcome {
-                Err(refusal) if refusal.is_failure() => Err(refusal),
+                Err(error) if error.is_failure() => Err(error),
                 outcome => Ok(NamespaceImported { namespace, outcome }),
             }
         };
         records.into_iter().map(take).collect()
     }
 
-    /// Says what would become of records.
+    /// Returns what importing records would do.
     pub fn consider_namespaces(
         &self,
         who: &Principal,
-        records: Vec<GivenNamespace>,
-    ) -> Result<Vec<NamespaceImported>, Refusal> {
-        let take = |given: GivenNamespace| NamespaceImported {
+        records: Vec<NamespaceImport>,
+    ) -> Result<Vec<NamespaceImported>, RegistryError> {
+        let take = |given: NamespaceImport| NamespaceImported {
             namespace: given.form.namespace.clone(),
-            outcome: self.consider(who, move |draft| draft.import_namespace(given)),
+            outcome: self.dry_run(who, move |change_set| change_set.import_namespace(given)),
         };
         Ok(records.into_iter().map(take).collect())
     }
 }
 
-impl Draft<'_> {
-    fn import_namespace(&mut self, given: GivenNamespace) -> Result<bool, Refusal> {
+impl ChangeSet<'_> {
+    fn import_namespace(&mut self, given: NamespaceImport) -> Result<bool, RegistryError> {
         self.need(self.who(), Role::Admin, &AuthorityPath::info_root())?;
         let current = self.find_namespace(&given.form.namespace)?;
         if let Some(current) = &current {
             if current.claimed || current.claim_pending {
                 let problem = "its authority has claimed it: only they change it";
-                return Err(Refusal::policy("claimed", problem));
+                return Err(RegistryError::policy("claimed", problem));
             }
             if !current.historical || current.status != NamespaceStatus::Registered {
-                return Err(Refusal::State {
+                return Err(RegistryError::State {
                     id: current.uri(),
                     state: current.state(self.time()).as_str(),
-                    way_out: "records are taken for historical entries, and for what is not there",
+                    way_out: "records are imported for historical and for missing entries only",
                 });
             }
         }
@@ -183,13 +183,13 @@ impl Draft<'_> {
             super::act::check_fixed(entry.name())?;
             look_through(self, &rules)?;
         }
-        self.keep_namespace(entry, Action::ImportNamespace)?;
+        self.store_namespace(entry, Action::ImportNamespace)?;
         Ok(true)
     }
 }
 
-impl GivenNamespace {
-    /// The record over what is there: what it does not say stays.
+impl NamespaceImport {
+    /// Merges a record into an entry: fields that the record lacks stay.
     fn over(self, current: Option<&NamespaceEntry>) -> NamespaceForm {
         let Some(current) = current.filter(|_| !self.has_rules) else {
             return self.form;
@@ -216,7 +216,7 @@ impl GivenNamespace {
             (&mut form.resolution.see, given.resolution.see),
         ] {
             for uri in given {
-                // What this registry writes of a mechanism is what identifiers are appended to.
+                // This registry writes a mechanism as the URL to which identifiers are appended.
                 let is_stem = stem.as_deref() == Some(uri.as_str());
                 if !see.contains(&uri) && !is_stem {
                     see.push(uri);
@@ -227,7 +227,8 @@ impl GivenNamespace {
             .rules()
             .map(|rules| handfast_id::RuleBook::standard().with_namespace(rules));
         for mut sample in given.examples {
-            // The records state no canonical forms: the rules do. What does not fit them is no example.
+            // The records state no canonical forms; the rules do. An identifier that does not fit
+            // the rules is not an example.
             let uri = handfast_id::InfoUri::parse(&sample.input).ok();
             let (Some(uri), Ok(book)) = (uri, &book) else {
                 continue;
@@ -259,7 +260,7 @@ impl GivenNamespace {
 }
 
 fn take(field: &mut String, given: String) {
-    // Line breaks are not what the XML is about.
+    // Line breaks in the XML carry no meaning.
     let is_same = field.split_whitespace().eq(given.split_whitespace());
     if !given.is_empty() && !is_same {
         *field = given;

@@ -1,54 +1,55 @@
-//! What can become of an entry, and who may see to it (`INFO-10`).
+//! The life cycle of an entry: which actions are possible, and who may take them (`INFO-10`).
 //!
-//! One table says from which state into which an act leads and as what one must come: the namespace's own
-//! authority, the operator of the registry (`lead` on `info:`) or its maintainer (`admin` there).
+//! One table lists, for each state and action, the next state and the capacities that may act: the
+//! namespace's own authority, the operator of the registry (`lead` on `info:`) or its maintainer
+//! (`admin` there).
 
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Action;
 use handfast_api::NamespaceForm;
 
 use Capacity::{Authority, Claimant, Maintainer, Operator};
 use NamespaceStatus::{Candidate, Deprecated, Lapsed, Refused, Registered, Withdrawn};
 
-/// What is to be done with an entry.
+/// An action on an entry.
 #[derive(Clone, Debug)]
 pub enum NamespaceAct {
-    /// A candidate is registered; a provisional entry becomes permanent; a deprecated one is in good standing
-    /// again. The reason says how its authority was verified.
+    /// Registers a candidate, makes a provisional entry permanent, or restores a deprecated one.
+    /// The reason says how its authority was verified.
     Approve {
-        /// When it lapses unless it is renewed: the namespace is only planned.
+        /// When it expires unless it is renewed: the namespace is only planned.
         until: Option<u64>,
     },
-    /// What its authority says changes.
+    /// Changes the form of its authority.
     Change(Box<NamespaceForm>),
-    /// Someone says that it is theirs.
+    /// Claims it.
     Claim,
-    /// It should not be used for anything new.
+    /// Deprecates it: it should not be used for anything new.
     Deprecate,
-    /// A namespace is proposed.
+    /// Proposes a namespace.
     Propose(Box<NamespaceForm>),
-    /// A candidate, or a claim, is turned down.
+    /// Declines a candidate or a claim.
     Refuse,
-    /// A provisional entry goes on for a while.
+    /// Renews a provisional entry.
     Renew {
-        /// When it lapses then.
+        /// When it expires then.
         until: u64,
     },
-    /// Whoever has claimed it claims it no more.
+    /// Takes a claim back.
     TakeBack,
-    /// A claim is found to be right. The reason says how that was verified.
+    /// Accepts a claim. The reason says how the claimant was verified.
     Verify,
-    /// It goes, leaving a tombstone; a candidate is taken back.
+    /// Withdraws it and leaves a tombstone; takes a candidate back.
     Withdraw,
 }
 
 impl NamespaceAct {
-    /// In a word.
+    /// One word for it.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -79,7 +80,7 @@ impl NamespaceAct {
         }
     }
 
-    /// Whether a reason must be given: of proposals and changes the form speaks for itself.
+    /// Whether it needs a reason: proposals and changes have their form.
     pub(super) fn needs_reason(&self) -> bool {
         !matches!(self, Self::Propose(_) | Self::Change(_) | Self::TakeBack)
     }
@@ -96,11 +97,11 @@ pub(super) struct Transition {
     act: &'static str,
     from: NamespaceStatus,
     pub(super) to: NamespaceStatus,
-    /// As what one may come; the first that fits is recorded.
+    /// The capacities that may act; the first that fits is recorded.
     needs: &'static [Capacity],
 }
 
-/// All that can become of an entry that is there. A proposal is by whoever has an account; so is a claim.
+/// All actions on existing entries. Any account may propose and claim.
 const TABLE: &[Transition] = &[
     row("propose", Refused, Candidate, &[Authority]),
     row("change", Candidate, Candidate, &[Authority, Maintainer]),
@@ -147,16 +148,16 @@ const fn row(
     }
 }
 
-/// What an act leads to, or that it leads nowhere.
+/// The transition of an action, or why there is none.
 pub(super) fn transition(
     act: &NamespaceAct,
     entry: &NamespaceEntry,
     now: u64,
-) -> Result<Transition, Refusal> {
+) -> Result<Transition, RegistryError> {
     let from = entry.state(now);
     let mut rows = TABLE.iter();
     let found = rows.find(|row| row.act == act.as_str() && row.from == from);
-    let refuse = |way_out| Refusal::State {
+    let refuse = |way_out| RegistryError::State {
         id: entry.uri(),
         state: from.as_str(),
         way_out,
@@ -184,48 +185,58 @@ pub(super) fn transition(
             Err(refuse("nobody claims it"))
         }
         NamespaceAct::Refuse if from != Candidate && !is_waiting => {
-            Err(refuse("nobody claims it, so nothing can be refused"))
+            Err(refuse("nobody claims it, so nothing can be declined"))
         }
         _ => Ok(*found),
     }
 }
 
 impl View<'_> {
-    /// The entry of a namespace that is registered now: names are kept only under one (`INFO-10`).
-    pub(crate) fn live_namespace(&self, name: &str, now: u64) -> Result<NamespaceEntry, Refusal> {
+    /// The entry of a namespace that is registered now: names can be created only under one
+    /// (`INFO-10`).
+    pub(crate) fn live_namespace(
+        &self,
+        name: &str,
+        now: u64,
+    ) -> Result<NamespaceEntry, RegistryError> {
         match self.find_namespace(name)? {
             Some(entry) if entry.is_live(now) => Ok(entry),
             entry => {
                 let state = entry.map_or("not registered", |entry| entry.state(now).as_str());
                 let problem = format!(
-                    "namespace {name} is {state}: names are kept only under a registered one; see `handfast namespace propose`"
+                    "namespace {name} is {state}: names can be created only under a registered \
+                     one; see `handfast namespace propose`"
                 );
-                Err(Refusal::policy("not-live", problem))
+                Err(RegistryError::policy("not-live", problem))
             }
         }
     }
 
-    /// Whether the entry of a namespace is someone's.
-    pub(crate) fn owns_namespace(&self, who: &Principal, name: &str) -> Result<bool, Refusal> {
+    /// Whether a principal owns the entry of a namespace.
+    pub(crate) fn owns_namespace(
+        &self,
+        who: &Principal,
+        name: &str,
+    ) -> Result<bool, RegistryError> {
         let entry = self.find_namespace(name)?;
         Ok(entry.is_some_and(|entry| owns(who, &entry)) && self.is_in_use(who)?)
     }
 
-    /// Whether someone has an account that is not suspended.
-    fn is_in_use(&self, who: &Principal) -> Result<bool, Refusal> {
+    /// Whether a principal has an account that is not suspended.
+    fn is_in_use(&self, who: &Principal) -> Result<bool, RegistryError> {
         let account = self.account(&who.lasting())?;
         Ok(account.is_some_and(|account| !account.is_suspended))
     }
 
-    /// As what someone comes to do something, if they may.
+    /// The capacity of a principal for an action, if it may take it.
     pub(super) fn capacity(
         &self,
         who: &Principal,
         entry: &NamespaceEntry,
         act: &NamespaceAct,
         transition: &Transition,
-    ) -> Result<Capacity, Refusal> {
-        // A claim on what has an owner is a dispute.
+    ) -> Result<Capacity, RegistryError> {
+        // A claim on an owned entry is a dispute.
         let is_dispute = matches!(act, NamespaceAct::Verify) && entry.claimed;
         let needs = if is_dispute {
             &[Maintainer]
@@ -253,36 +264,36 @@ impl View<'_> {
                 continue;
             }
             if asks == Some(who) && *capacity != Authority {
-                let problem = "someone else must decide on what you have asked for";
-                return Err(Refusal::policy("own-request", problem));
+                let problem = "someone else must decide your request";
+                return Err(RegistryError::policy("own-request", problem));
             }
             return Ok(*capacity);
         }
-        let only = |role| Refusal::Denied {
+        let only = |role| RegistryError::Denied {
             needs: role,
             authority: root.clone(),
         };
         Err(match needs {
             [Operator] => only(Role::Lead),
             [Maintainer] => only(Role::Admin),
-            _ => Refusal::NotTheirs {
+            _ => RegistryError::NotTheirs {
                 namespace: entry.name().to_string(),
             },
         })
     }
 }
 
-/// Whether whoever has an account may do it.
+/// Whether any account may take it.
 fn is_open(act: &NamespaceAct) -> bool {
     matches!(act, NamespaceAct::Propose(_) | NamespaceAct::Claim)
 }
 
-/// Whether an entry is someone's, and they have not come with less than that.
+/// Whether a principal owns an entry, and the limit of its token allows it.
 fn owns(who: &Principal, entry: &NamespaceEntry) -> bool {
     entry.owner.as_ref() == Some(who) && has_all_of(who, entry.name(), Role::Admin)
 }
 
-/// Whether a token, if that is by what someone is known, is enough for something about a namespace.
+/// Whether the token of a principal, if it has one, is sufficient for an action on a namespace.
 pub(super) fn has_all_of(who: &Principal, name: &str, needs: Role) -> bool {
     let Principal::Limited { limit, .. } = who else {
         return true;

@@ -1,9 +1,9 @@
-//! The texts that stand in a pattern as they are.
+//! The literal texts in a pattern.
 //!
-//! Of `(?:ocm)?([0-9]+)-old` those are `ocm`, `0` (for the class) and `-old`. They need not be all, nor in their
-//! order: whoever tries rules wants to know what they say something about.
+//! In `(?:ocm)?([0-9]+)-old` these are `ocm`, `0` (for the class) and `-old`. The list need not be
+//! complete, nor in order: tests of rules use it to try characters that the rules mention.
 
-/// The texts between what is syntax; what may be left out is there with and without it.
+/// The texts between syntax; optional parts count both with and without.
 pub(super) fn literals(pattern: &str) -> Vec<String> {
     let mut found = read(pattern, true);
     found.extend(read(pattern, false));
@@ -68,7 +68,7 @@ fn read(pattern: &str, keeps_optional: bool) -> Vec<String> {
     found
 }
 
-/// A character of a class, whose end is passed by.
+/// One character of a class; skips the rest of the class.
 fn of_class(rest: &mut impl Iterator<Item = char>) -> Option<char> {
     let mut first = None;
     let mut is_escaped = false;

@@ -1,77 +1,78 @@
-//! The rules that hold now.
+//! The rules of namespaces in memory.
 //!
-//! Entries are few and asked for often, so all of them are in memory. What is there is of a *generation*: the
-//! number of the last event that changed an entry. Doors take the newest that is on disk; a snapshot, and a
-//! change that is being decided, take the one that they see themselves, so that no name is ever kept under rules
-//! that held a moment ago.
+//! Entries are few and used often, so all of them are in memory. They form a *generation*: the
+//! number of the last event that changed an entry. Interfaces use the newest generation on disk. A
+//! snapshot, and a change that is being decided, use the one that they see themselves, so that no
+//! name is ever stored under outdated rules.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use handfast_id::{HttpResolver, Namespace, Namespaces, RuleBook, Rules};
-use handfast_store::{Place, Snapshot, Store, Table};
+use handfast_store::{Snapshot, Store, Table, TableKey};
 
 use super::entry::NamespaceEntry;
-use super::kept::{ENTRY, Kept, LAST_CHANGE};
 use super::seeds::seeds;
-use crate::error::Refusal;
+use super::stored::{ENTRY, LAST_CHANGE, StoredNamespace};
+use crate::error::RegistryError;
 
-/// All rules: those that were configured, and the entries of the registry.
-pub(crate) struct Book {
+/// All rules: the configured ones, and the entries of the registry.
+pub(crate) struct NamespaceRules {
     pub(crate) base: RuleBook,
-    newest: RwLock<Arc<Generation>>,
-    doors: RwLock<Option<ForDoors>>,
-    /// The resolvers that were configured and those of this server, once it knows its addresses.
+    newest: RwLock<Arc<NamespaceGeneration>>,
+    public: RwLock<Option<PublicRules>>,
+    /// The configured resolvers and those of this server, once it knows its addresses.
     resolvers: OnceLock<Vec<HttpResolver>>,
 }
 
 /// All entries after an event.
-pub(crate) struct Generation {
+pub(crate) struct NamespaceGeneration {
     /// The number of the last event that changed one; 0 if none did.
     pub(crate) number: u64,
     /// All entries, by name.
     pub(crate) entries: Vec<Arc<NamespaceEntry>>,
-    /// The rules of those that were ever registered: keys do not depend on whether they still are.
+    /// The rules of all entries that were ever registered: keys do not depend on whether they still
+    /// are.
     pub(crate) rules: Namespaces,
 }
 
-/// Rules as doors use them.
-struct ForDoors {
+/// The rules that interfaces use to read identifiers.
+struct PublicRules {
     generation: u64,
-    /// When a provisional entry lapses next.
+    /// When the next provisional entry expires.
     until: Option<u64>,
     rules: Arc<RuleBook>,
 }
 
-impl Book {
+impl NamespaceRules {
     pub(crate) fn new(base: RuleBook) -> Self {
         Self {
             base,
-            newest: RwLock::new(Generation::original()),
-            doors: RwLock::new(None),
+            newest: RwLock::new(NamespaceGeneration::original()),
+            public: RwLock::new(None),
             resolvers: OnceLock::new(),
         }
     }
 
-    /// The same entries beside other rules.
+    /// The same entries with other configured rules.
     pub(crate) fn with_base(&self, base: RuleBook) -> Self {
         Self {
             base,
             newest: RwLock::new(self.newest()),
-            doors: RwLock::new(None),
+            public: RwLock::new(None),
             resolvers: OnceLock::new(),
         }
     }
 
-    /// The resolvers that were configured, and those of this server.
+    /// The configured resolvers, and those of this server.
     pub(crate) fn resolvers(&self) -> &[HttpResolver] {
         self.resolvers
             .get()
             .map_or_else(|| self.base.resolvers(), Vec::as_slice)
     }
 
-    /// Takes the base URLs of this server as resolvers too.
+    /// Adds the base URLs of this server as resolvers.
     pub(crate) fn set_own_urls(&self, bases: &[String]) {
         let own = bases.iter().filter_map(|base| HttpResolver::own(base).ok());
         let configured = self.base.resolvers().iter().cloned();
@@ -81,39 +82,40 @@ impl Book {
     }
 
     /// The newest entries.
-    pub(crate) fn newest(&self) -> Arc<Generation> {
+    pub(crate) fn newest(&self) -> Arc<NamespaceGeneration> {
         Arc::clone(&self.newest.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes up what is on disk.
-    pub(crate) fn refresh(&self, store: &Store) -> Result<(), Refusal> {
+    /// Reads the newest entries from disk.
+    pub(crate) fn refresh(&self, store: &Store) -> Result<(), RegistryError> {
         let current = store.read(|now| Ok(self.at(now)))??;
         let mut newest = self.newest.write().unwrap_or_else(PoisonError::into_inner);
-        // Whoever read an older snapshot comes too late.
+        // This snapshot is older than the newest entries: drop it.
         if current.number > newest.number {
             *newest = current;
         }
         Ok(())
     }
 
-    /// The entries of a snapshot. They are not remembered: what a change sees may not come to be.
-    pub(crate) fn at(&self, now: &Snapshot<'_>) -> Result<Arc<Generation>, Refusal> {
+    /// The entries of a snapshot. They are not cached: a change may see entries that are never
+    /// committed.
+    pub(crate) fn at(&self, now: &Snapshot<'_>) -> Result<Arc<NamespaceGeneration>, RegistryError> {
         let newest = self.newest();
         let number = last_change(now)?;
         if number == newest.number {
             return Ok(newest);
         }
         if number == 0 {
-            return Ok(Generation::original());
+            return Ok(NamespaceGeneration::original());
         }
-        Ok(Arc::new(Generation::read(number, now, &newest)?))
+        Ok(Arc::new(NamespaceGeneration::read(number, now, &newest)?))
     }
 
-    /// The rules at a time, for those who read identifiers and keep nothing.
-    pub(crate) fn for_doors(&self, now: u64) -> Arc<RuleBook> {
+    /// The rules at a time, for reading identifiers.
+    pub(crate) fn public_rules(&self, now: u64) -> Arc<RuleBook> {
         let newest = self.newest();
         {
-            let known = self.doors.read().unwrap_or_else(PoisonError::into_inner);
+            let known = self.public.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(known) = &*known
                 && known.generation == newest.number
                 && known.until.is_none_or(|until| now < until)
@@ -133,8 +135,8 @@ impl Book {
             }
         }
         let rules = Arc::new(self.base.clone().with_registry(live));
-        let mut known = self.doors.write().unwrap_or_else(PoisonError::into_inner);
-        *known = Some(ForDoors {
+        let mut known = self.public.write().unwrap_or_else(PoisonError::into_inner);
+        *known = Some(PublicRules {
             generation: newest.number,
             until,
             rules: Arc::clone(&rules),
@@ -143,11 +145,11 @@ impl Book {
     }
 }
 
-impl Generation {
-    /// As it is before anybody has changed anything: the same for all folders.
+impl NamespaceGeneration {
+    /// The generation before any change: the same for all folders.
     fn original() -> Arc<Self> {
-        static ORIGINAL: LazyLock<Arc<Generation>> = LazyLock::new(|| {
-            Arc::new(Generation {
+        static ORIGINAL: LazyLock<Arc<NamespaceGeneration>> = LazyLock::new(|| {
+            Arc::new(NamespaceGeneration {
                 number: 0,
                 entries: seeds().to_vec(),
                 rules: Namespaces::historical().clone(),
@@ -156,19 +158,19 @@ impl Generation {
         Arc::clone(&ORIGINAL)
     }
 
-    fn read(number: u64, now: &Snapshot<'_>, before: &Self) -> Result<Self, Refusal> {
+    fn read(number: u64, now: &Snapshot<'_>, before: &Self) -> Result<Self, RegistryError> {
         let mut entries: BTreeMap<String, Arc<NamespaceEntry>> = BTreeMap::new();
         for seed in seeds() {
             entries.insert(seed.name().to_string(), Arc::clone(seed));
         }
         let mut damaged = None;
-        let from = Place::named(Table::Namespaces, ENTRY.as_bytes());
-        now.scan(&from, &mut |place, bytes| {
-            let Some(name) = place.name().strip_prefix(ENTRY.as_bytes()) else {
+        let from = TableKey::named(Table::Namespaces, ENTRY.as_bytes());
+        now.scan(&from, &mut |table_key, bytes| {
+            let Some(name) = table_key.name().strip_prefix(ENTRY.as_bytes()) else {
                 return ControlFlow::Break(());
             };
-            let read = postcard::from_bytes::<Kept>(bytes).ok();
-            let Some(entry) = read.and_then(Kept::read) else {
+            let read = postcard::from_bytes::<StoredNamespace>(bytes).ok();
+            let Some(entry) = read.and_then(StoredNamespace::read) else {
                 damaged = Some(String::from_utf8_lossy(name).into_owned());
                 return ControlFlow::Break(());
             };
@@ -176,7 +178,7 @@ impl Generation {
             ControlFlow::Continue(())
         })?;
         if let Some(name) = damaged {
-            return Err(super::kept::damaged(&name));
+            return Err(super::stored::damaged(&name));
         }
         let mut rules = Namespaces::default();
         for entry in entries.values().filter(|entry| entry.was_registered()) {
@@ -197,8 +199,8 @@ impl Generation {
         at.ok().and_then(|at| self.entries.get(at))
     }
 
-    /// The rules of an entry, which are compiled once for each version.
-    fn rules_of(&self, entry: &NamespaceEntry) -> Result<Namespace, Refusal> {
+    /// The rules of an entry. They are compiled once for each version.
+    fn rules_of(&self, entry: &NamespaceEntry) -> Result<Namespace, RegistryError> {
         let is_same = self.entry(entry.name()).is_some_and(|known| {
             (&known.form, known.status, &known.registered)
                 == (&entry.form, entry.status, &entry.registered)
@@ -207,18 +209,18 @@ impl Generation {
             return Ok(rules.clone());
         }
         let rules = entry.rules();
-        rules.map_err(|_| super::kept::damaged(entry.name()))
+        rules.map_err(|_| super::stored::damaged(entry.name()))
     }
 }
 
 /// The number of the last event that changed an entry.
-fn last_change(now: &Snapshot<'_>) -> Result<u64, Refusal> {
+fn last_change(now: &Snapshot<'_>) -> Result<u64, RegistryError> {
     let read = |bytes: &[u8]| postcard::from_bytes::<u64>(bytes).ok();
-    let found = now.get(&Place::named(Table::Meta, LAST_CHANGE), read)?;
+    let found = now.get(&TableKey::named(Table::Meta, LAST_CHANGE), read)?;
     match found {
         None => Ok(0),
         Some(Some(number)) => Ok(number),
-        Some(None) => Err(Refusal::Corrupt {
+        Some(None) => Err(RegistryError::Corrupt {
             what: "the number of the last change of a namespace".into(),
         }),
     }

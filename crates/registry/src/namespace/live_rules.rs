@@ -1,4 +1,4 @@
-//! The rules that hold now, for those who read identifiers and change nothing.
+//! The current rules, for code that reads identifiers and changes nothing.
 
 use std::sync::Arc;
 
@@ -10,37 +10,36 @@ use handfast_id::{
 use crate::lookup::fast_path::KnownPrefix;
 use crate::registry::Registry;
 
-/// The rules of a registry: case rule and profile of its prefixes, the live entries of the `info` registry, and what
-/// was configured.
+/// The rules of a registry: case rule and profile of its prefixes, the live entries of the `info`
+/// registry, and the configured rules.
 ///
-/// An authority that was created a moment ago holds at once; entries are those of the moment when the rules were
-/// taken.
+/// A new authority counts at once; the entries are those at the time of the call.
 pub struct LiveRules<'r> {
     registry: &'r Registry,
-    book: Arc<RuleBook>,
+    rules: Arc<RuleBook>,
     info_grammar: InfoGrammar,
-    /// Resolvers in place of those of the registry.
+    /// Resolvers that replace those of the registry.
     resolvers: Option<Vec<HttpResolver>>,
 }
 
 impl Registry {
-    /// The rules that hold now.
+    /// The current rules.
     #[must_use]
     pub fn rules(&self) -> LiveRules<'_> {
-        let book = self.rules.for_doors(self.now());
+        let rules = self.rules.public_rules(self.now());
         LiveRules {
             registry: self,
-            info_grammar: book.info_grammar(),
-            book,
+            info_grammar: rules.info_grammar(),
+            rules,
             resolvers: None,
         }
     }
 
-    /// The rules of `info` URIs and URNs that hold now, without those of authorities: for trying out others beside
-    /// them.
+    /// The current rules of `info` URIs and URNs, without those of authorities, for testing others
+    /// with them.
     #[must_use]
     pub fn rule_book(&self) -> Arc<RuleBook> {
-        self.rules.for_doors(self.now())
+        self.rules.public_rules(self.now())
     }
 
     /// The URN namespaces that have rules of their own.
@@ -54,15 +53,15 @@ impl Registry {
             .collect()
     }
 
-    /// Says under which base URLs this server is reached: its names are read there too (`URI-13`), directly behind the
-    /// host and behind `hdl/`.
+    /// Sets the base URLs of this server: names are recognised there, too (`URI-13`), directly
+    /// after the host and after `hdl/`.
     pub fn set_own_urls(&self, bases: &[String]) {
         self.rules.set_own_urls(bases);
     }
 }
 
 impl LiveRules<'_> {
-    /// The same with another grammar of `info` URIs.
+    /// The rules with another grammar of `info` URIs.
     #[must_use]
     pub fn with_info_grammar(self, info_grammar: InfoGrammar) -> Self {
         Self {
@@ -71,7 +70,7 @@ impl LiveRules<'_> {
         }
     }
 
-    /// The same with a resolver more. The first one that may be printed is.
+    /// The rules with one more resolver. The first one that may be printed is used for printing.
     #[must_use]
     pub fn with_resolver(mut self, resolver: HttpResolver) -> Self {
         let mut resolvers = self.resolvers().to_vec();
@@ -82,7 +81,7 @@ impl LiveRules<'_> {
 
     fn known(&self, prefix: &Prefix<'_>) -> Option<KnownPrefix> {
         let upper = prefix.as_str().to_ascii_uppercase();
-        // Whoever looks a name up hears that something is damaged.
+        // A lookup of the name reports the damage.
         self.registry.known_prefix(&upper).ok().flatten()
     }
 }
@@ -90,20 +89,20 @@ impl LiveRules<'_> {
 impl Rules for LiveRules<'_> {
     fn case_rule(&self, prefix: &Prefix<'_>) -> CaseRule {
         let known = self.known(prefix).map(|known| known.case);
-        known.unwrap_or_else(|| self.book.case_rule(prefix))
+        known.unwrap_or_else(|| self.rules.case_rule(prefix))
     }
 
     fn knows(&self, prefix: &Prefix<'_>) -> bool {
-        self.known(prefix).is_some() || self.book.knows(prefix)
+        self.known(prefix).is_some() || self.rules.knows(prefix)
     }
 
     fn handle_profile(&self, prefix: &Prefix<'_>) -> HandleProfile {
         let known = self.known(prefix).map(|known| known.profile);
-        known.unwrap_or_else(|| self.book.handle_profile(prefix))
+        known.unwrap_or_else(|| self.rules.handle_profile(prefix))
     }
 
     fn urn_profile(&self, nid: &str) -> Option<&UrnProfile> {
-        self.book.urn_profile(nid)
+        self.rules.urn_profile(nid)
     }
 
     fn info_grammar(&self) -> InfoGrammar {
@@ -111,7 +110,7 @@ impl Rules for LiveRules<'_> {
     }
 
     fn namespace(&self, name: &str) -> NamespaceLookup<'_> {
-        self.book.namespace(name)
+        self.rules.namespace(name)
     }
 
     fn resolvers(&self) -> &[HttpResolver] {

@@ -1,6 +1,7 @@
 //! Where the mechanism of a namespace leads (`INFO-11`).
 //!
-//! What a proposal is tried with is what resolution uses: nothing is registered that could not lead anywhere.
+//! A proposal is tried with the code that resolution uses: a mechanism that leads nowhere is never
+//! registered.
 
 use percent_encoding::{AsciiSet, percent_decode_str, percent_encode};
 
@@ -9,8 +10,8 @@ use super::validate::is_web_address;
 use crate::name::mint::URL_COMPONENT;
 
 impl NamespaceEntry {
-    /// Where an identifier leads, if there is a mechanism: `{id}` is the decoded identifier, percent-encoded
-    /// again with `/` left bare. It never becomes part of the host.
+    /// Where an identifier leads, if there is a mechanism: `{id}` is the decoded identifier,
+    /// percent-encoded again with `/` left bare. It never becomes part of the host.
     #[must_use]
     pub fn location(&self, identifier: &str) -> Option<String> {
         filled(self.form.resolution.mechanism.as_deref()?, identifier)

@@ -1,19 +1,18 @@
-//! The living registry of `info` namespaces.
+//! The registry of `info` namespaces.
 //!
-//! Whoever has an identifier `info:lccn/n78-89035` in hand asks the registry what `lccn` is, whose it is, and
-//! how its identifiers are written and compared (`INFO-9`). An [entry](NamespaceEntry) is what the namespace's
-//! authority says of it, a [form](NamespaceForm), and what the registry says: its state, who was verified how,
-//! versions and dates. The rules in it are consulted whenever an `info` URI is read here.
+//! A reader of `info:lccn/n78-89035` asks the registry what `lccn` is, who owns it, and how its
+//! identifiers are written and compared (`INFO-9`). An [entry](NamespaceEntry) has the
+//! [form](NamespaceForm) of the namespace's authority, and the data of the registry: state,
+//! verification, versions and dates. Its rules are used whenever an `info` URI is read here.
 //!
-//! The 29 entries of the original registry are there from the start, *historical* and unclaimed. They come with
-//! the program and cost nothing until somebody touches them.
+//! The 29 entries of the original registry are there from the start, *historical* and unclaimed.
+//! They come with the program and take no space in the store until somebody changes them.
 
 mod act;
 mod clash;
 pub(crate) mod comments;
 mod entry;
 mod import;
-pub(crate) mod kept;
 mod lifecycle;
 mod literals;
 mod live;
@@ -25,6 +24,7 @@ pub(crate) mod policy;
 mod preview;
 mod read;
 mod seeds;
+pub(crate) mod stored;
 mod trials;
 mod validate;
 
@@ -35,9 +35,9 @@ pub use handfast_api::{
     NamespaceAuthority, NamespaceCase, NamespaceDeclaration, NamespaceForm, NamespaceSample,
     NormalisationForm, ResolutionForm, SyntaxForm,
 };
-pub use import::{GivenNamespace, NamespaceImported};
+pub use import::{NamespaceImport, NamespaceImported};
 pub use lifecycle::NamespaceAct;
-pub(crate) use live::{Book, Generation};
+pub(crate) use live::{NamespaceGeneration, NamespaceRules};
 pub use policy::NamespacePolicy;
 pub use preview::ExampleChange;
 pub use read::{

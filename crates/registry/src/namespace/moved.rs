@@ -1,31 +1,34 @@
-//! Names that new rules would lose.
+//! Finding names that new rules would lose.
 //!
-//! A name is kept under the canonical form that it had when it was created. If other rules give it another one it
-//! would not be found any more, or two names would become one: such rules are refused.
+//! A name is stored under the canonical form that it had when it was created. Rules that give it
+//! another form are rejected: a lookup would not find it any more, or two names would become one.
 
 use std::ops::ControlFlow;
 
 use handfast_id::{InfoUri, Namespace, RuleBook};
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::record::{Record, State};
 
-/// How many of them are named.
-const NAMED: usize = 10;
-/// How many events are looked at to see whether names have come since.
-const MOST_EVENTS: u64 = 10_000;
+/// The maximum number of listed names.
+const MAX_LISTED_NAMES: usize = 10;
+/// The maximum number of events that are read to find names created since.
+const MAX_EVENTS: u64 = 10_000;
 
-/// The names of a namespace, as they were looked through.
+/// The result of a scan of the names of a namespace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LookedThrough {
-    /// The last event then.
+    /// The last event at that time.
     event: u64,
 }
 
-/// Looks through all names of a namespace, however many they are.
-pub(super) fn look_through(view: &View<'_>, rules: &Namespace) -> Result<LookedThrough, Refusal> {
+/// Scans all names of a namespace, however many they are.
+pub(super) fn look_through(
+    view: &View<'_>,
+    rules: &Namespace,
+) -> Result<LookedThrough, RegistryError> {
     let start = format!("info:{}/", rules.name());
     let book = RuleBook::standard().with_namespace(rules.clone());
     let stays = |text: &str, key: &str| {
@@ -34,24 +37,26 @@ pub(super) fn look_through(view: &View<'_>, rules: &Namespace) -> Result<LookedT
     };
     let mut moved = Vec::new();
     let mut count = 0_u64;
-    view.now
-        .scan(&Place::record(start.as_bytes()), &mut |place, bytes| {
-            if !place.name().starts_with(start.as_bytes()) {
+    view.now.scan(
+        &TableKey::record(start.as_bytes()),
+        &mut |table_key, bytes| {
+            if !table_key.name().starts_with(start.as_bytes()) {
                 return ControlFlow::Break(());
             }
-            let key = String::from_utf8_lossy(place.name());
+            let key = String::from_utf8_lossy(table_key.name());
             let text = Record::name_in(bytes).unwrap_or(&key);
             if !stays(text, &key) || !stays(&key, &key) {
                 count += 1;
-                // Not everybody may know of a reserved one.
+                // A reserved name is not public.
                 let is_open =
                     Record::from_bytes(bytes).is_ok_and(|record| record.state != State::Reserved);
-                if is_open && moved.len() < NAMED {
+                if is_open && moved.len() < MAX_LISTED_NAMES {
                     moved.push(text.to_string());
                 }
             }
             ControlFlow::Continue(())
-        })?;
+        },
+    )?;
     if count == 0 {
         let event = view.now.count(Table::Events)?;
         return Ok(LookedThrough { event });
@@ -61,24 +66,25 @@ pub(super) fn look_through(view: &View<'_>, rules: &Namespace) -> Result<LookedT
         more if moved.is_empty() => format!("{more} of them"),
         more => format!(" and {more} more"),
     };
-    Err(Refusal::policy(
+    Err(RegistryError::policy(
         "moves-names",
         format!(
-            "names are kept here that these rules would move or make one: {}{more}",
+            "these rules would change or merge the keys of stored names: {}{more}",
             moved.join(", ")
         ),
     ))
 }
 
-/// Looks again if names may have come since: the writer must not wait for millions of names each time.
+/// Scans again only if names were created since: the writer must not wait for millions of names
+/// each time.
 pub(super) fn look_again(
     view: &View<'_>,
     rules: &Namespace,
     before: LookedThrough,
-) -> Result<(), Refusal> {
+) -> Result<(), RegistryError> {
     let authority = format!("info:{}", rules.name());
     let last = view.now.count(Table::Events)?;
-    let mut is_settled = last.saturating_sub(before.event) <= MOST_EVENTS;
+    let mut is_settled = last.saturating_sub(before.event) <= MAX_EVENTS;
     for number in before.event + 1..=last {
         if !is_settled {
             break;

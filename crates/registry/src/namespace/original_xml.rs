@@ -1,35 +1,35 @@
-//! The XML of the original registry (`info-registry.md` §1).
+//! Reading the XML of the original registry (`info-registry.md` §1).
 //!
-//! Its records were written by hand, so a reader bears with a misspelt element, empty examples, prose where a
-//! URI should be, a URI without scheme, repeated descriptions, line breaks inside values, and with what is
-//! missing. Personal contacts are left out.
+//! People wrote these records by hand. So the reader accepts a misspelt element, empty examples,
+//! prose instead of a URI, a URI without scheme, repeated descriptions, line breaks inside values,
+//! and missing fields. It leaves personal contacts out.
 
 use handfast_api::{NamespaceAuthority, NamespaceForm, NamespaceSample};
 use handfast_id::InfoUri;
 use handfast_wire::namespace::has_few_attributes;
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::import::{GivenNamespace, day};
+use super::import::{NamespaceImport, day};
 use super::validate::is_web_address;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 
-/// The most nodes of a document.
-const MOST_NODES: u32 = 500_000;
+/// The maximum number of nodes of a document.
+const MAX_XML_NODES: u32 = 500_000;
 
-/// Reads all records of a document, wherever in it they stand.
-pub(super) fn read(text: &str) -> Result<Vec<GivenNamespace>, Refusal> {
+/// Reads all records of a document, wherever they are.
+pub(super) fn read(text: &str) -> Result<Vec<NamespaceImport>, RegistryError> {
     if !has_few_attributes(text) {
         let problem = "an element of it has thousands of attributes";
-        return Err(Refusal::policy("bad-record", problem));
+        return Err(RegistryError::policy("bad-record", problem));
     }
     let options = ParsingOptions {
-        // What entities stand for grows without bounds.
+        // Entities could expand without bounds.
         allow_dtd: false,
-        nodes_limit: MOST_NODES,
+        nodes_limit: MAX_XML_NODES,
         ..ParsingOptions::default()
     };
     let document = Document::parse_with_options(text, options)
-        .map_err(|error| Refusal::policy("bad-record", format!("not XML: {error}")))?;
+        .map_err(|error| RegistryError::policy("bad-record", format!("not XML: {error}")))?;
     let records = document.descendants();
     let records: Vec<_> = records
         .filter(|node| node.tag_name().name() == "info-registry-entry")
@@ -37,12 +37,12 @@ pub(super) fn read(text: &str) -> Result<Vec<GivenNamespace>, Refusal> {
         .collect();
     if records.is_empty() {
         let problem = "there is no info-registry-entry in it";
-        return Err(Refusal::policy("bad-record", problem));
+        return Err(RegistryError::policy("bad-record", problem));
     }
     Ok(records)
 }
 
-fn record(node: Node<'_, '_>) -> GivenNamespace {
+fn record(node: Node<'_, '_>) -> NamespaceImport {
     let part = |name: &str| child(node, &[name]);
     let mut form = NamespaceForm {
         namespace: part("info-namespace").map(squeezed).unwrap_or_default(),
@@ -58,7 +58,7 @@ fn record(node: Node<'_, '_>) -> GivenNamespace {
         form.authority = NamespaceAuthority {
             organisation: say("organisation-name"),
             address: say("organisation-address"),
-            // The web address stands for a contact where none is known.
+            // The web address serves as contact if there is no other.
             contact: Some(address("contact-uri"))
                 .filter(|contact| *contact != url)
                 .unwrap_or_default(),
@@ -78,7 +78,7 @@ fn record(node: Node<'_, '_>) -> GivenNamespace {
     form.examples = examples
         .filter_map(|node| example(node, &form.namespace))
         .collect();
-    GivenNamespace {
+    NamespaceImport {
         registered: part("registration-date")
             .map(squeezed)
             .and_then(|text| day(&text)),
@@ -98,18 +98,18 @@ fn text(node: Node<'_, '_>) -> String {
     texts.filter_map(|node| node.text()).collect()
 }
 
-/// A value with its line breaks taken out.
+/// A value without its line breaks.
 fn line(node: Node<'_, '_>) -> String {
     let text = text(node);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A value in which no white space can be meant.
+/// A value without any white space.
 fn squeezed(node: Node<'_, '_>) -> String {
     text(node).split_whitespace().collect()
 }
 
-/// An address, if what stands there is one.
+/// An address, if the text is one.
 fn uri(node: Node<'_, '_>) -> Option<String> {
     let said = squeezed(node);
     if is_web_address(&said) {
@@ -121,7 +121,7 @@ fn uri(node: Node<'_, '_>) -> Option<String> {
     (host.contains('.') && is_web_address(&with_scheme)).then_some(with_scheme)
 }
 
-/// Descriptions, one after the other, with prose that stands where addresses should; and the addresses.
+/// The descriptions, including prose that is written in fields for addresses; and the addresses.
 fn prose(node: Node<'_, '_>) -> (String, Vec<String>) {
     let (mut texts, mut uris) = (Vec::new(), Vec::new());
     for child in node.children().filter(Node::is_element) {
@@ -135,17 +135,17 @@ fn prose(node: Node<'_, '_>) -> (String, Vec<String>) {
     (texts.join("\n\n"), uris)
 }
 
-/// The original had no place for security considerations, so this registry writes them behind what is said of the
-/// service. They are not part of that, and those of the entry stay.
+/// The original had no field for security considerations, so this registry appends them to the
+/// description of the service. Reading removes them again; those of the entry stay.
 fn without_security(text: &str) -> String {
     let words = text.split(SECURITY).next().unwrap_or_default();
     words.trim_end().to_string()
 }
 
-/// What stands before security considerations.
+/// The text before security considerations.
 const SECURITY: &str = "Security considerations: ";
 
-/// An example; placeholders are none, and neither is what is no identifier of the namespace.
+/// An example, unless it is a placeholder or not an identifier of the namespace.
 fn example(node: Node<'_, '_>, namespace: &str) -> Option<NamespaceSample> {
     let input = child(node, &["info-uri"]).map(squeezed)?;
     let uri = InfoUri::parse(&input).ok()?;
@@ -165,7 +165,7 @@ fn example(node: Node<'_, '_>, namespace: &str) -> Option<NamespaceSample> {
 mod tests {
     use super::*;
 
-    /// One record with all that is odd in the 29.
+    /// One record with all the irregularities of the 29.
     const ODD: &str = r#"<?xml version="1.0"?>
         <OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><GetRecord><record><metadata>
         <info-registry-entry xmlns="http://info-uri.info/registry">

@@ -1,8 +1,8 @@
-//! The policy of the registry, which its maintainer sets in the open.
+//! The public policy of the registry, which its maintainer sets.
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use super::validate::check_text;
@@ -10,14 +10,14 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
 
-/// The longest policy, in bytes.
-const MOST_BYTES: usize = handfast_api::limits::NAMESPACE_POLICY;
+/// The maximum length of the policy, in bytes.
+const MAX_POLICY_BYTES: usize = handfast_api::limits::NAMESPACE_POLICY;
 
-/// The policy, in one of its versions.
+/// One version of the policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamespacePolicy {
     /// 1, 2, 3 …; 0 for the one that comes with the program.
@@ -28,36 +28,28 @@ pub struct NamespacePolicy {
     pub time: u64,
     /// The event.
     pub event: u64,
-    /// The random bytes behind the commitment of that event.
+    /// The random bytes of the commitment in that event.
     pub seed: [u8; 32],
 }
 
-/// How the keys of versions begin in the table `namespaces`.
+/// The start of the keys of versions in the table `namespaces`.
 pub(crate) const POLICY: &[u8] = b"policy:";
 
 impl Registry {
-    /// The policy that holds.
+    /// The current policy.
     ///
     /// ```
-    /// # use handfast_registry::{Principal, Registry, World};
+    /// # use handfast_registry::{Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// assert_eq!(registry.namespace_policy()?.version, 0);
     /// registry.set_namespace_policy(&Principal::Operator, "Ask first.")?;
     /// assert_eq!(registry.namespace_policy()?.text, "Ask first.");
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
-    pub fn namespace_policy(&self) -> Result<NamespacePolicy, Refusal> {
-        let last = self.namespace_policies()?.pop();
+    pub fn namespace_policy(&self) -> Result<NamespacePolicy, RegistryError> {
+        let last = self.read(|view| Ok(view.policies()?.pop()))?;
         Ok(last.unwrap_or_else(NamespacePolicy::original))
-    }
-
-    /// All policies that held, oldest first, without the one that comes with the program.
-    pub fn namespace_policies(&self) -> Result<Vec<NamespacePolicy>, Refusal> {
-        self.read(|view| {
-            let policies = view.policies()?;
-            Ok(policies)
-        })
     }
 
     /// Sets the policy. Only the maintainer may.
@@ -65,25 +57,28 @@ impl Registry {
         &self,
         who: &Principal,
         text: &str,
-    ) -> Result<NamespacePolicy, Refusal> {
-        check_text("a policy", text, MOST_BYTES)?;
+    ) -> Result<NamespacePolicy, RegistryError> {
+        check_text("a policy", text, MAX_POLICY_BYTES)?;
         if text.trim().is_empty() {
-            return Err(Refusal::policy("empty-policy", "a policy says something"));
+            return Err(RegistryError::policy(
+                "empty-policy",
+                "a policy says something",
+            ));
         }
         let text = text.to_string();
-        self.change(who, move |draft| {
+        self.change(who, move |change_set| {
             let root = AuthorityPath::info_root();
-            draft.need(draft.who(), Role::Admin, &root)?;
-            let last = draft.policies()?.last().map_or(0, |last| last.version);
+            change_set.need(change_set.who(), Role::Admin, &root)?;
+            let last = change_set.policies()?.last().map_or(0, |last| last.version);
             let policy = NamespacePolicy {
                 version: last + 1,
                 text,
-                time: draft.time(),
-                event: draft.next_event(),
-                seed: draft.random("seed"),
+                time: change_set.time(),
+                event: change_set.next_event(),
+                seed: change_set.random("seed"),
             };
             let commitments = policy.commitments();
-            draft.add_event(
+            change_set.add_event(
                 Action::NamespacePolicy,
                 Subject::None,
                 root.key(),
@@ -91,19 +86,19 @@ impl Registry {
                 commitments,
             );
             let key = [POLICY, &policy.version.to_be_bytes()[..]].concat();
-            draft.keep_posted(Table::Namespaces, &key, &policy)?;
+            change_set.store_encoded(Table::Namespaces, &key, &policy)?;
             Ok(policy)
         })
     }
 }
 
 impl View<'_> {
-    fn policies(&self) -> Result<Vec<NamespacePolicy>, Refusal> {
+    fn policies(&self) -> Result<Vec<NamespacePolicy>, RegistryError> {
         let mut policies = Vec::new();
         let mut is_damaged = false;
-        let from = Place::named(Table::Namespaces, POLICY);
-        self.now.scan(&from, &mut |place, bytes| {
-            if !place.name().starts_with(POLICY) {
+        let from = TableKey::named(Table::Namespaces, POLICY);
+        self.now.scan(&from, &mut |table_key, bytes| {
+            if !table_key.name().starts_with(POLICY) {
                 return ControlFlow::Break(());
             }
             match postcard::from_bytes(bytes) {
@@ -114,7 +109,7 @@ impl View<'_> {
         })?;
         if is_damaged {
             let what = "the policy of the registry of namespaces".into();
-            return Err(Refusal::Corrupt { what });
+            return Err(RegistryError::Corrupt { what });
         }
         Ok(policies)
     }
@@ -137,19 +132,20 @@ impl NamespacePolicy {
 }
 
 const ORIGINAL: &str = "\
-Who may register. Only the organisation that owns or manages a namespace; never a third party. It picks the
-string, and gives a public contact.
+Who may register. Only the organisation that owns or manages a namespace; never a third party. It
+picks the string, and gives a public contact.
 
-What may be registered. A namespace that is public, is in use or formally planned, and has no URI form of its
-own. There is no speculative registration and no fee.
+What may be registered. A namespace that is public, is in use or formally planned, and has no URI
+form of its own. There is no speculative registration and no fee.
 
-How. A proposal is open to comments until the operator approves or refuses it; the operator looks for clashes
-and records how the authority was verified. A namespace that is only planned is registered provisionally, for
-twelve months at most, and lapses unless it is renewed. Disputes go to the maintainer.
+How. A proposal is open to comments until the operator approves or refuses it; the operator looks
+for clashes and records how the authority was verified. A namespace that is only planned is
+registered provisionally, for twelve months at most, and lapses unless it is renewed. Disputes go
+to the maintainer.
 
-Afterwards. Only the authority changes its entry. It may deprecate or withdraw it; a string that was registered is
-never used for something else, and what was normalised by its rules stays so.
+Afterwards. Only the authority changes its entry. It may deprecate or withdraw it; a string that
+was registered is never used for something else, and what was normalised by its rules stays so.
 
-What registration means. Identification only: no persistence, no resolution, no meaning. Where an entry names a
-resolution mechanism, read its security considerations.
+What registration means. Identification only: no persistence, no resolution, no meaning. Where an
+entry names a resolution mechanism, read its security considerations.
 ";

@@ -1,13 +1,13 @@
-//! What a new version would change.
+//! Previewing a new version of an entry.
 
 use handfast_api::NamespaceForm;
 use handfast_id::{InfoUri, RuleBook};
 
 use super::entry::NamespaceEntry;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::registry::Registry;
 
-/// An example that would come out differently.
+/// An example whose canonical form would change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExampleChange {
     /// The identifier.
@@ -19,21 +19,24 @@ pub struct ExampleChange {
 }
 
 impl Registry {
-    /// Which examples, of the entry as it is and of a new version, would come out differently.
+    /// The examples, of the current and of the new version, whose canonical form would change.
     ///
     /// ```
-    /// # use handfast_registry::{NamespaceCase, Principal, Registry, World};
+    /// # use handfast_registry::{NamespaceCase, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// let mut form = registry.namespace("pronom")?.form.clone();
     /// assert!(registry.preview_namespace(&form)?.is_empty());
     /// form.normalisation.case = NamespaceCase::Upper;
     /// let changes = registry.preview_namespace(&form)?;
     /// assert_eq!(changes[0].before, "info:pronom/fmt/42");
     /// assert_eq!(changes[0].after.as_deref(), Some("info:pronom/FMT/42"));
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
-    pub fn preview_namespace(&self, form: &NamespaceForm) -> Result<Vec<ExampleChange>, Refusal> {
+    pub fn preview_namespace(
+        &self,
+        form: &NamespaceForm,
+    ) -> Result<Vec<ExampleChange>, RegistryError> {
         let current = self.namespace(&form.namespace).ok();
         preview(current.as_deref(), form)
     }
@@ -42,9 +45,9 @@ impl Registry {
 fn preview(
     current: Option<&NamespaceEntry>,
     form: &NamespaceForm,
-) -> Result<Vec<ExampleChange>, Refusal> {
+) -> Result<Vec<ExampleChange>, RegistryError> {
     let book = RuleBook::standard();
-    // What is not registered has no rules.
+    // A namespace that is not registered has no rules.
     let in_force = current.filter(|entry| entry.was_registered());
     let before = match in_force.map(NamespaceEntry::rules) {
         Some(Ok(rules)) => book.clone().with_namespace(rules),

@@ -1,19 +1,19 @@
-//! Looking into the registry of namespaces: all of this is public.
+//! Reading the registry of namespaces: all of this is public.
 
 use std::sync::Arc;
 
 use super::entry::{NamespaceEntry, NamespaceStatus};
-use super::live::Generation;
+use super::live::NamespaceGeneration;
 use super::seeds::seed;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::registry::Registry;
 
-/// Which entries are wanted.
+/// A query for entries.
 ///
 /// ```
 /// use handfast_registry::NamespaceQuery;
@@ -23,15 +23,15 @@ use crate::registry::Registry;
 /// ```
 #[derive(Clone, Debug)]
 pub struct NamespaceQuery {
-    /// A text that stands in the string, the title, the description or the organisation, in any case.
+    /// A text in the string, the title, the description or the organisation, ignoring case.
     pub text: Option<String>,
-    /// Where they are in their life.
+    /// Their states.
     pub status: Option<NamespaceStatus>,
-    /// Those of the original registry, or the others.
+    /// `true` for entries of the original registry, `false` for the others.
     pub historical: Option<bool>,
-    /// The string that the page before ended with.
+    /// The last string of the previous page.
     pub after: Option<String>,
-    /// The most that are wanted.
+    /// The maximum number of entries.
     pub limit: usize,
 }
 
@@ -47,38 +47,38 @@ impl Default for NamespaceQuery {
     }
 }
 
-/// Some of the entries that were asked for, by their strings.
+/// A page of entries, by their strings.
 #[derive(Clone, Debug)]
 pub struct NamespacePage {
     /// The entries.
     pub entries: Vec<Arc<NamespaceEntry>>,
-    /// How many there are in all.
+    /// The number of all matches.
     pub total: usize,
     /// The `after` of the next page, if there is one.
     pub next: Option<String>,
 }
 
-/// A stretch of changes that is asked for, for those who come again and again.
+/// A query for changes, for clients that come again and again.
 #[derive(Clone, Debug, Default)]
 pub struct NamespacesChanged {
     /// Changes at this time or later, in milliseconds since 1970.
     pub from: Option<u64>,
     /// Changes at this time or earlier.
     pub until: Option<u64>,
-    /// The time and string that the page before ended with.
+    /// The time and string at the end of the previous page.
     pub after: Option<(u64, String)>,
-    /// The most that are wanted; all if 0.
+    /// The maximum number of changes; all if 0.
     pub limit: usize,
 }
 
 /// The last change of an entry that is, or was, registered.
 #[derive(Clone, Debug)]
 pub struct NamespaceChange {
-    /// The entry as it is now.
+    /// The current entry.
     pub entry: Arc<NamespaceEntry>,
-    /// When it became so, in milliseconds since 1970, cut to the second.
+    /// When it changed, in milliseconds since 1970, rounded down to the second.
     pub changed: u64,
-    /// Whether it is gone: withdrawn, or lapsed.
+    /// Whether it was withdrawn or has expired.
     pub deleted: bool,
 }
 
@@ -87,28 +87,28 @@ pub struct NamespaceChange {
 pub struct NamespaceVersion {
     /// The entry as it was.
     pub entry: NamespaceEntry,
-    /// What was done; `None` for what came with the program.
+    /// The action; `None` for an entry that comes with the program.
     pub action: Option<Action>,
     /// The number of the event.
     pub event: Option<u64>,
-    /// Who did it, for those who may see that.
+    /// Who did it, if the principal may see that.
     pub who: Option<Principal>,
 }
 
 impl Registry {
-    /// An entry, by its string in any case, with or without `info:` and a slash.
+    /// An entry, by its string, ignoring case, with or without `info:` and a slash.
     ///
     /// ```
-    /// # use handfast_registry::{Principal, Registry, World};
+    /// # use handfast_registry::{Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// let lccn = registry.namespace("LCCN")?;
     /// assert_eq!(lccn.form.authority.organisation, "Library of Congress");
     /// assert!(lccn.historical && !lccn.claimed);
     /// assert_eq!(registry.namespace("nobody").unwrap_err().code(), "no-namespace");
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
-    pub fn namespace(&self, name: &str) -> Result<Arc<NamespaceEntry>, Refusal> {
+    pub fn namespace(&self, name: &str) -> Result<Arc<NamespaceEntry>, RegistryError> {
         let found = self.rules.newest().entry(&bare(name)).map(Arc::clone);
         found.ok_or_else(|| no_namespace(name))
     }
@@ -116,13 +116,13 @@ impl Registry {
     /// Entries, by their strings.
     ///
     /// ```
-    /// # use handfast_registry::{NamespaceQuery, Principal, Registry, World};
+    /// # use handfast_registry::{NamespaceQuery, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// let page = registry.namespaces(&NamespaceQuery { limit: 10, ..Default::default() });
     /// assert_eq!((page.entries.len(), page.total), (10, 29));
     /// assert_eq!(page.next.as_deref(), Some("hdl"));
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     #[must_use]
     pub fn namespaces(&self, query: &NamespaceQuery) -> NamespacePage {
@@ -148,17 +148,17 @@ impl Registry {
         }
     }
 
-    /// What has become of entries that are, or were, registered, in the order of change: time, then string.
-    /// Proposals are not among them.
+    /// The changes of entries that are, or were, registered, in the order of time and string,
+    /// without proposals.
     ///
     /// ```
-    /// # use handfast_registry::{NamespacesChanged, Principal, Registry, World};
+    /// # use handfast_registry::{NamespacesChanged, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// let all = registry.namespaces_changed(&NamespacesChanged::default());
     /// assert_eq!(all.first().unwrap().entry.name(), "bibcode");
     /// assert_eq!(all.last().unwrap().entry.name(), "nyu");
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     #[must_use]
     pub fn namespaces_changed(&self, wanted: &NamespacesChanged) -> Vec<NamespaceChange> {
@@ -182,17 +182,17 @@ impl Registry {
         changes
     }
 
-    /// Versions of an entry, oldest first: those after version `after`, at most `limit` of them. No others are
-    /// read. Who acted is shown to the owner, and to those with a role on the registry.
+    /// Versions of an entry, oldest first, after version `after`, at most `limit` of them. No
+    /// others are read. The owner, and principals with a role on the registry, see who acted.
     ///
     /// ```
-    /// # use handfast_registry::{Principal, Registry, World};
+    /// # use handfast_registry::{Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// let history = registry.namespace_history(&Principal::Operator, "lccn", 0, 10)?;
     /// assert_eq!(history[0].entry.version, 1);
     /// assert!(registry.namespace_history(&Principal::Operator, "lccn", 1, 10)?.is_empty());
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn namespace_history(
         &self,
@@ -200,7 +200,7 @@ impl Registry {
         name: &str,
         after: u64,
         limit: usize,
-    ) -> Result<Vec<NamespaceVersion>, Refusal> {
+    ) -> Result<Vec<NamespaceVersion>, RegistryError> {
         let name = bare(name);
         self.read(|view| {
             let current = view.namespace_entry(&name)?;
@@ -210,7 +210,7 @@ impl Registry {
             let first = after.saturating_add(1);
             for version in (first..current.version).take(limit) {
                 let entry = view.namespace_version(&name, version)?;
-                let missing = || Refusal::Corrupt {
+                let missing = || RegistryError::Corrupt {
                     what: format!("version {version} of namespace {name}"),
                 };
                 versions.push(view.namespace_made(entry.ok_or_else(missing)?, sees_all)?);
@@ -221,45 +221,38 @@ impl Registry {
             Ok(versions)
         })
     }
-
-    /// What changes whenever an entry does: the number of the last event that changed one, and how many
-    /// have lapsed.
-    #[must_use]
-    pub fn namespaces_tag(&self) -> String {
-        let (now, newest) = (self.now(), self.rules.newest());
-        let lapsed = newest.entries.iter();
-        let lapsed = lapsed.filter(|entry| entry.state(now) == NamespaceStatus::Lapsed);
-        format!("{}-{}", newest.number, lapsed.count())
-    }
 }
 
 impl View<'_> {
-    /// An entry as the snapshot shows it.
-    pub(crate) fn namespace_entry(&self, name: &str) -> Result<NamespaceEntry, Refusal> {
+    /// An entry in the snapshot.
+    pub(crate) fn namespace_entry(&self, name: &str) -> Result<NamespaceEntry, RegistryError> {
         let found = self.find_namespace(name)?;
         found.ok_or_else(|| no_namespace(name))
     }
 
-    pub(crate) fn find_namespace(&self, name: &str) -> Result<Option<NamespaceEntry>, Refusal> {
-        match self.kept_namespace(name)? {
-            Some(kept) => match kept.read() {
+    pub(crate) fn find_namespace(
+        &self,
+        name: &str,
+    ) -> Result<Option<NamespaceEntry>, RegistryError> {
+        match self.stored_namespace(name)? {
+            Some(stored) => match stored.read() {
                 Some(entry) => Ok(Some(entry)),
-                None => Err(super::kept::damaged(name)),
+                None => Err(super::stored::damaged(name)),
             },
             None => Ok(seed(name).map(|seed| NamespaceEntry::clone(seed))),
         }
     }
 
-    /// All entries as the snapshot shows them.
-    pub(crate) fn namespaces(&self) -> Result<Arc<Generation>, Refusal> {
-        self.book().at(self.now)
+    /// All entries in the snapshot.
+    pub(crate) fn namespaces(&self) -> Result<Arc<NamespaceGeneration>, RegistryError> {
+        self.rules().at(self.now)
     }
 
     fn namespace_made(
         &self,
         mut entry: NamespaceEntry,
         sees_all: bool,
-    ) -> Result<NamespaceVersion, Refusal> {
+    ) -> Result<NamespaceVersion, RegistryError> {
         let event = match entry.last_event {
             0 => None,
             number => self.event(number)?,
@@ -325,8 +318,8 @@ pub fn bare(name: &str) -> String {
     name.strip_suffix('/').unwrap_or(name).to_string()
 }
 
-pub(crate) fn no_namespace(name: &str) -> Refusal {
-    Refusal::policy(
+pub(crate) fn no_namespace(name: &str) -> RegistryError {
+    RegistryError::policy(
         "no-namespace",
         format!("there is no entry for namespace {}", bare(name)),
     )

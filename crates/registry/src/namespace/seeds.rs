@@ -1,4 +1,4 @@
-//! The 29 entries of the original registry, as they are before anybody touches them.
+//! The 29 entries of the original registry, before any change.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,7 +9,8 @@ use serde_json::{Map, Value as Json};
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
 use crate::clock::parse_rfc3339;
 
-/// All of them, by name. Read on first use; `all_29_are_read` below is the test that they can be.
+/// All of them, by name, read at first use; the test `all_29_are_read` below shows that they can be
+/// read.
 pub(super) fn seeds() -> &'static [Arc<NamespaceEntry>] {
     static READ: LazyLock<Vec<Arc<NamespaceEntry>>> = LazyLock::new(|| {
         let all: Vec<Map<String, Json>> =
@@ -67,7 +68,7 @@ fn read(object: Map<String, Json>) -> Option<NamespaceEntry> {
     })
 }
 
-/// The day the original registry closed.
+/// The day on which the original registry closed.
 const CLOSED: &str = "2010-05-22";
 
 #[cfg(test)]
@@ -82,8 +83,8 @@ mod tests {
         assert!(seed("bnf").unwrap().changed < seed("nyu").unwrap().changed);
     }
 
-    /// Entries that nobody has touched are read from the program, not from the folder: were these rules to
-    /// change, names that are kept under them would be lost. If this test fails, the data is wrong.
+    /// Unchanged entries are read from the program, not from the folder. If these rules changed,
+    /// names stored under them would be lost. If this test fails, the data is wrong.
     #[test]
     fn their_rules_are_frozen() {
         let rules: Vec<_> = seeds()

@@ -1,32 +1,32 @@
-//! Identifiers nobody thought of, on which rules are tried.
+//! Generated identifiers, for testing rules.
 
 use percent_encoding::percent_encode_byte;
 
 use super::literals::literals;
 use handfast_api::NamespaceForm;
 
-/// How many are made up by chance.
-const BY_CHANCE: usize = 400;
-/// How many are made from each example.
-const FROM_EXAMPLE: usize = 12;
-/// How many examples are used.
-const EXAMPLES: usize = 30;
-/// How many characters are tried in all orders.
-const IN_ALL_ORDERS: usize = 9;
+/// The number of random identifiers.
+const RANDOM_TRIALS: usize = 400;
+/// The number of identifiers made from each example.
+const TRIALS_PER_EXAMPLE: usize = 12;
+/// The maximum number of examples that are used.
+const MAX_EXAMPLES: usize = 30;
+/// The maximum number of characters that are tried in all orders.
+const MAX_PERMUTED: usize = 9;
 
-/// How many texts that stand in patterns are used.
-const LITERALS: usize = 12;
-/// The longest of them, in bytes.
-const LONGEST_LITERAL: usize = 40;
+/// The maximum number of literal texts from patterns that are used.
+const MAX_LITERALS: usize = 12;
+/// Their maximum length, in bytes.
+const MAX_LITERAL_BYTES: usize = 40;
 
-/// Some thousand `info` URIs, the same ones for the same form: made of what stands in its steps and examples,
-/// since rules say most about those characters.
+/// Some thousand `info` URIs, the same ones for the same form. They use the characters of its steps
+/// and examples, since most rules are about those.
 pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
-    let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
+    let mut chance = RandomNumbers(0x9E37_79B9_7F4A_7C15);
     let own = own_characters(form);
     let start = format!("info:{}/", form.namespace);
     let mut all = Vec::new();
-    // Two steps that undo each other mostly do so on two or three characters side by side.
+    // Two steps that undo each other mostly do so on two or three neighbouring characters.
     let tokens: Vec<String> = own
         .iter()
         .copied()
@@ -34,7 +34,7 @@ pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
         .map(bare_or_triplet)
         .collect();
     let few = tokens
-        .get(tokens.len().saturating_sub(IN_ALL_ORDERS)..)
+        .get(tokens.len().saturating_sub(MAX_PERMUTED)..)
         .unwrap_or_default();
     for a in few {
         for b in few {
@@ -46,9 +46,9 @@ pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
         let text: String = text.chars().map(bare_or_triplet).collect();
         all.push(format!("{start}{text}"));
     }
-    for _ in 0..BY_CHANCE {
+    for _ in 0..RANDOM_TRIALS {
         let mut text = start.clone();
-        // Of few characters, so that they meet.
+        // From few characters, so that they meet.
         let few = [
             chance.character(&own),
             chance.character(&own),
@@ -60,11 +60,11 @@ pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
         }
         all.push(text);
     }
-    for sample in form.examples.iter().take(EXAMPLES) {
+    for sample in form.examples.iter().take(MAX_EXAMPLES) {
         let identifier = sample.input.get(start.len()..).unwrap_or_default();
-        // What is dropped in front or behind may stand there twice.
+        // A text that is removed in front or behind may occur there twice.
         all.push(format!("{start}{identifier}{identifier}"));
-        for _ in 0..FROM_EXAMPLE {
+        for _ in 0..TRIALS_PER_EXAMPLE {
             let mut tokens: Vec<String> = identifier.chars().map(String::from).collect();
             for _ in 0..=chance.below(3) {
                 let at = chance.below(tokens.len() + 1);
@@ -85,7 +85,7 @@ pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
     all
 }
 
-/// What a rewrite drops or adds may stand there twice, in front, behind and between.
+/// A text that a rewrite removes or adds may occur twice, in front, behind and between.
 fn with_literals(form: &NamespaceForm) -> Vec<String> {
     let steps = form.normalisation.steps.iter().flatten();
     let words = steps.filter_map(|step| step.as_array()?.get(1..));
@@ -93,7 +93,7 @@ fn with_literals(form: &NamespaceForm) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     for piece in words.flat_map(literals) {
         let is_new = !pieces.contains(&piece);
-        if is_new && pieces.len() < LITERALS && piece.len() <= LONGEST_LITERAL {
+        if is_new && pieces.len() < MAX_LITERALS && piece.len() <= MAX_LITERAL_BYTES {
             pieces.push(piece);
         }
     }
@@ -117,7 +117,7 @@ fn with_literals(form: &NamespaceForm) -> Vec<String> {
     all
 }
 
-/// The characters that stand in steps, those of examples before them.
+/// The characters of steps, after those of examples.
 fn own_characters(form: &NamespaceForm) -> Vec<char> {
     let said = &form.normalisation;
     let steps = said.steps.iter().flatten();
@@ -136,13 +136,14 @@ fn own_characters(form: &NamespaceForm) -> Vec<char> {
     own
 }
 
-/// What stands in identifiers everywhere.
+/// Characters that are common in identifiers.
 const COMMON: &[u8] = b"aAzZbB0123456789-.:/_()+ ~";
 
-/// A plain generator of numbers: trials must be the same each time, and need not surprise anybody.
-struct Chance(u64);
+/// A simple generator of numbers: the trials must be the same each time, and need not be
+/// unpredictable.
+struct RandomNumbers(u64);
 
-impl Chance {
+impl RandomNumbers {
     fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -151,7 +152,7 @@ impl Chance {
         usize::try_from(self.0 % end).unwrap_or_default()
     }
 
-    /// One that rules may say something about, or any.
+    /// A character that the rules may mention, or any other.
     fn character(&mut self, own: &[char]) -> char {
         let common = COMMON.get(self.below(COMMON.len())).copied();
         let common = common.map_or('a', char::from);
@@ -200,6 +201,6 @@ mod tests {
             ..NamespaceForm::default()
         };
         assert_eq!(trials(&form), trials(&form));
-        assert!(trials(&form).len() >= BY_CHANCE);
+        assert!(trials(&form).len() >= RANDOM_TRIALS);
     }
 }

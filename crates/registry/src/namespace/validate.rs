@@ -1,8 +1,8 @@
-//! Is this form fit for the registry?
+//! Validating a form.
 //!
-//! Forms come from strangers. Everything in them is bounded, texts are plain, patterns run in linear time by
-//! construction, and rules are tried: examples must come out as stated, and nothing may come out differently
-//! when it is normalised twice.
+//! Forms are untrusted input. Everything in them is bounded, texts are plain, patterns run in
+//! linear time by construction, and rules are tested: examples must have the stated canonical
+//! forms, and normalising twice must not change anything.
 
 use std::net::Ipv6Addr;
 
@@ -11,37 +11,37 @@ use handfast_id::{InfoUri, InfoValidity, Namespace, NamespaceError, Pattern, Rul
 
 use super::mechanism::filled;
 use super::trials::trials;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 
-/// The longest namespace string.
-const MOST_NAME: usize = limits::NAMESPACE_NAME;
+/// The maximum length of a namespace string, in bytes.
+const MAX_NAME_BYTES: usize = limits::NAMESPACE_NAME;
 /// The longest title, name or contact, in bytes.
-const MOST_LINE: usize = limits::NAMESPACE_LINE;
+const MAX_LINE_BYTES: usize = limits::NAMESPACE_LINE;
 /// The longest URI.
-const MOST_URI: usize = limits::NAMESPACE_URI;
+const MAX_URI_BYTES: usize = limits::NAMESPACE_URI;
 /// The longest text.
-pub(super) const MOST_TEXT: usize = limits::NAMESPACE_TEXT;
+pub(super) const MAX_TEXT_BYTES: usize = limits::NAMESPACE_TEXT;
 /// The most URIs in one place.
-const MOST_URIS: usize = limits::NAMESPACE_URIS;
+const MAX_URIS: usize = limits::NAMESPACE_URIS;
 /// The most examples.
-const MOST_EXAMPLES: usize = limits::NAMESPACE_EXAMPLES;
+const MAX_EXAMPLES: usize = limits::NAMESPACE_EXAMPLES;
 /// The longest example, in bytes.
-const MOST_EXAMPLE: usize = limits::NAMESPACE_EXAMPLE;
+const MAX_EXAMPLE_BYTES: usize = limits::NAMESPACE_EXAMPLE;
 /// The largest form, in bytes of JSON: all entries are in memory, and all versions are kept.
-const MOST_FORM: usize = 64 << 10;
+const MAX_FORM_BYTES: usize = 64 << 10;
 
-/// Checks a form, and gives its rules.
-pub(super) fn check(form: &NamespaceForm) -> Result<Namespace, Refusal> {
+/// Checks a form, and returns its rules.
+pub(super) fn check(form: &NamespaceForm) -> Result<Namespace, RegistryError> {
     check_given(form)?;
     check_historical(form)
 }
 
-/// The same for one from the original registry, which may lack what a proposal must have.
-pub(super) fn check_historical(form: &NamespaceForm) -> Result<Namespace, Refusal> {
+/// Checks a form from the original registry, which may lack fields that a proposal needs.
+pub(super) fn check_historical(form: &NamespaceForm) -> Result<Namespace, RegistryError> {
     let length = serde_json::to_string(form).map_or(usize::MAX, |text| text.len());
-    if length > MOST_FORM {
-        let problem = format!("an entry has at most {MOST_FORM} bytes in all, as JSON");
-        return Err(Refusal::policy("too-large", problem));
+    if length > MAX_FORM_BYTES {
+        let problem = format!("an entry has at most {MAX_FORM_BYTES} bytes in all, as JSON");
+        return Err(RegistryError::policy("too-large", problem));
     }
     check_texts(form)?;
     check_resolution(&form.resolution)?;
@@ -53,41 +53,44 @@ pub(super) fn check_historical(form: &NamespaceForm) -> Result<Namespace, Refusa
     Ok(rules)
 }
 
-/// What a proposal states (`INFO-10`).
-pub(super) fn check_declaration(form: &NamespaceForm) -> Result<(), Refusal> {
+/// Checks the declarations of a proposal (`INFO-10`).
+pub(super) fn check_declaration(form: &NamespaceForm) -> Result<(), RegistryError> {
     let is_declared = form
         .declaration
         .is_some_and(|declared| declared.public && declared.without_uri_form);
     if is_declared {
         return Ok(());
     }
-    Err(Refusal::policy(
+    Err(RegistryError::policy(
         "not-declared",
-        "a proposal declares that the namespace is public, is in use or planned, and has no URI form of its own",
+        "a proposal declares that the namespace is public, is in use or planned, and has no URI \
+         form of its own",
     ))
 }
 
-/// What a form must have before it is registered, beside what a proposal must (`INFO-9`, `INFO-10`).
-pub(super) fn check_review(form: &NamespaceForm, until: Option<u64>) -> Result<(), Refusal> {
+/// Checks the fields that a registration needs, beyond those of a proposal (`INFO-9`, `INFO-10`).
+pub(super) fn check_review(form: &NamespaceForm, until: Option<u64>) -> Result<(), RegistryError> {
     let is_planned = form.declaration.is_some_and(|declared| !declared.in_use);
     if is_planned && until.is_none() {
-        let problem = "a namespace that is only planned is registered provisionally: say until when with --until, \
-                       within twelve months; once it is in use, its authority says so in the entry";
-        return Err(Refusal::policy("planned", problem));
+        let problem = "a namespace that is only planned is registered provisionally: say until \
+            when with --until, within twelve months; once it is in use, its authority says so in \
+            the entry";
+        return Err(RegistryError::policy("planned", problem));
     }
     if form.syntax.summary.trim().is_empty() {
         let problem =
             "syntax.summary is missing: the entry says in words how identifiers are written";
-        return Err(Refusal::policy("missing-field", problem));
+        return Err(RegistryError::policy("missing-field", problem));
     }
     if !is_reachable(form.authority.contact.trim()) {
-        let problem = "authority.contact is no e-mail address and no URL: the public must be able to reach the authority";
-        return Err(Refusal::policy("bad-contact", problem));
+        let problem = "authority.contact is no e-mail address and no URL: the public must be able \
+            to reach the authority";
+        return Err(RegistryError::policy("bad-contact", problem));
     }
     Ok(())
 }
 
-/// Whether a contact holds an e-mail address or a URL.
+/// Whether a contact contains an e-mail address or a URL.
 fn is_reachable(contact: &str) -> bool {
     let is_address = |word: &str| {
         let parts = word.split_once('@');
@@ -99,7 +102,7 @@ fn is_reachable(contact: &str) -> bool {
 }
 
 /// The rules of a form, or what is wrong with them.
-pub(super) fn rules(form: &NamespaceForm) -> Result<Namespace, Refusal> {
+pub(super) fn rules(form: &NamespaceForm) -> Result<Namespace, RegistryError> {
     form.rules().map_err(|error| {
         let (code, why) = match &error {
             NamespaceError::Name { source, .. } => ("bad-namespace", source.to_string()),
@@ -107,12 +110,12 @@ pub(super) fn rules(form: &NamespaceForm) -> Result<Namespace, Refusal> {
             NamespaceError::Step { source, .. } => ("bad-steps", source.to_string()),
             other => ("bad-entry", other.to_string()),
         };
-        Refusal::policy(code, format!("{error}: {why}"))
+        RegistryError::policy(code, format!("{error}: {why}"))
     })
 }
 
-/// What must be there (`INFO-10`).
-fn check_given(form: &NamespaceForm) -> Result<(), Refusal> {
+/// Checks that the required fields are present (`INFO-10`).
+fn check_given(form: &NamespaceForm) -> Result<(), RegistryError> {
     let authority = &form.authority;
     for (field, text) in [
         ("title", &form.title),
@@ -121,13 +124,13 @@ fn check_given(form: &NamespaceForm) -> Result<(), Refusal> {
     ] {
         if text.trim().is_empty() {
             let problem = format!("{field} is missing");
-            return Err(Refusal::policy("missing-field", problem));
+            return Err(RegistryError::policy("missing-field", problem));
         }
     }
     Ok(())
 }
 
-fn check_texts(form: &NamespaceForm) -> Result<(), Refusal> {
+fn check_texts(form: &NamespaceForm) -> Result<(), RegistryError> {
     let authority = &form.authority;
     let examples = form.examples.iter().flat_map(|sample| {
         let written = [
@@ -138,32 +141,40 @@ fn check_texts(form: &NamespaceForm) -> Result<(), Refusal> {
         written.into_iter().chain(native)
     });
     let lines = [
-        ("namespace", &form.namespace, MOST_NAME),
-        ("title", &form.title, MOST_LINE),
-        ("authority.organisation", &authority.organisation, MOST_LINE),
-        ("authority.contact", &authority.contact, MOST_LINE),
-        ("authority.address", &authority.address, MOST_URI),
-        ("description", &form.description, MOST_TEXT),
-        ("syntax.summary", &form.syntax.summary, MOST_TEXT),
+        ("namespace", &form.namespace, MAX_NAME_BYTES),
+        ("title", &form.title, MAX_LINE_BYTES),
+        (
+            "authority.organisation",
+            &authority.organisation,
+            MAX_LINE_BYTES,
+        ),
+        ("authority.contact", &authority.contact, MAX_LINE_BYTES),
+        ("authority.address", &authority.address, MAX_URI_BYTES),
+        ("description", &form.description, MAX_TEXT_BYTES),
+        ("syntax.summary", &form.syntax.summary, MAX_TEXT_BYTES),
         (
             "normalisation.summary",
             &form.normalisation.summary,
-            MOST_TEXT,
+            MAX_TEXT_BYTES,
         ),
-        ("resolution.summary", &form.resolution.summary, MOST_TEXT),
+        (
+            "resolution.summary",
+            &form.resolution.summary,
+            MAX_TEXT_BYTES,
+        ),
     ];
     let lines = lines.into_iter();
-    let lines = lines.chain(examples.map(|(field, text)| (field, text, MOST_EXAMPLE)));
+    let lines = lines.chain(examples.map(|(field, text)| (field, text, MAX_EXAMPLE_BYTES)));
     let security = form.resolution.security.iter();
-    let lines = lines.chain(security.map(|text| ("resolution.security", text, MOST_TEXT)));
-    for (field, text, most) in lines {
-        check_text(field, text, most)?;
+    let lines = lines.chain(security.map(|text| ("resolution.security", text, MAX_TEXT_BYTES)));
+    for (field, text, limit) in lines {
+        check_text(field, text, limit)?;
     }
     let uris = [&form.see, &form.syntax.see, &form.normalisation.see];
     for see in uris.into_iter().chain([&form.resolution.see]) {
-        if see.len() > MOST_URIS {
-            let problem = format!("at most {MOST_URIS} addresses stand in one place");
-            return Err(Refusal::policy("too-large", problem));
+        if see.len() > MAX_URIS {
+            let problem = format!("at most {MAX_URIS} addresses stand in one place");
+            return Err(RegistryError::policy("too-large", problem));
         }
         see.iter().try_for_each(|uri| check_uri("see", uri))?;
     }
@@ -173,33 +184,35 @@ fn check_texts(form: &NamespaceForm) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A text is bounded and plain. It may hold anything that can be printed, and is escaped where it is shown.
-pub(super) fn check_text(field: &str, text: &str, most: usize) -> Result<(), Refusal> {
-    if text.len() > most {
+/// Checks that a text is bounded and plain. It may contain any printable character, and is escaped
+/// where it is shown.
+pub(super) fn check_text(field: &str, text: &str, limit: usize) -> Result<(), RegistryError> {
+    if text.len() > limit {
         let problem = format!(
-            "{field} has at most {most} bytes, this one has {}",
+            "{field} has at most {limit} bytes, this one has {}",
             text.len()
         );
-        return Err(Refusal::policy("too-large", problem));
+        return Err(RegistryError::policy("too-large", problem));
     }
     let is_plain = |c: char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
     if !text.chars().all(is_plain) {
         let problem = format!("{field} holds a control character: it is plain text");
-        return Err(Refusal::policy("not-plain-text", problem));
+        return Err(RegistryError::policy("not-plain-text", problem));
     }
     Ok(())
 }
 
-fn check_uri(field: &str, uri: &str) -> Result<(), Refusal> {
-    check_text(field, uri, MOST_URI)?;
+fn check_uri(field: &str, uri: &str) -> Result<(), RegistryError> {
+    check_text(field, uri, MAX_URI_BYTES)?;
     if is_web_address(uri) {
         return Ok(());
     }
     let problem = format!("{field}: {uri:?} is no http or https address");
-    Err(Refusal::policy("bad-uri", problem))
+    Err(RegistryError::policy("bad-uri", problem))
 }
 
-/// `http://` or `https://`, a host that nobody can mistake for another, and what a URI may hold.
+/// Checks a URI: `http://` or `https://`, a host that cannot be mistaken for another, and
+/// characters that a URI may contain.
 pub(super) fn is_web_address(uri: &str) -> bool {
     let rest = uri
         .strip_prefix("https://")
@@ -210,7 +223,7 @@ pub(super) fn is_web_address(uri: &str) -> bool {
     is_host(host) && rest.bytes().all(in_uri)
 }
 
-/// A name or an address, and perhaps a port.
+/// A host name or an address, with an optional port.
 fn is_host(text: &str) -> bool {
     let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, port)) if address.parse::<Ipv6Addr>().is_ok() => ("", port),
@@ -231,33 +244,33 @@ fn is_host(text: &str) -> bool {
     is_name && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
 }
 
-/// `INFO-11`: a template with `{id}`, and no mechanism without security considerations.
-fn check_resolution(said: &ResolutionForm) -> Result<(), Refusal> {
+/// `INFO-11`: checks a template with `{id}`; a mechanism needs security considerations.
+fn check_resolution(said: &ResolutionForm) -> Result<(), RegistryError> {
     let Some(mechanism) = &said.mechanism else {
         return Ok(());
     };
-    // The very function that resolution uses.
-    if mechanism.len() > MOST_URI || filled(mechanism, "sample-1").is_none() {
+    // The same function that resolution uses.
+    if mechanism.len() > MAX_URI_BYTES || filled(mechanism, "sample-1").is_none() {
         let problem = format!(
-            "{mechanism:?} is no mechanism: that is an http or https address with one {{id}} behind its host, and \
-             behind a / or ? there"
+            "{mechanism:?} is no mechanism: that is an http or https address with one {{id}} \
+             behind its host, and behind a / or ? there"
         );
-        return Err(Refusal::policy("bad-mechanism", problem));
+        return Err(RegistryError::policy("bad-mechanism", problem));
     }
     let security = said.security.as_deref().unwrap_or_default();
     if security.trim().is_empty() {
         let problem = "no mechanism is registered without security considerations";
-        return Err(Refusal::policy("no-security", problem));
+        return Err(RegistryError::policy("no-security", problem));
     }
     Ok(())
 }
 
-/// What all patterns of an entry take together, in bytes. It bounds what an identifier costs, which strangers
-/// send: some tenths of a second for the longest one, whatever the patterns.
-const MOST_COMPILED: usize = 1 << 18;
+/// The maximum memory of all patterns of an entry, in bytes. It bounds the cost of an identifier
+/// from an untrusted client: some tenths of a second for the longest one, whatever the patterns.
+const MAX_COMPILED_BYTES: usize = 1 << 18;
 
-/// Patterns run in linear time, but how long a byte takes grows with them.
-fn check_cost(form: &NamespaceForm) -> Result<(), Refusal> {
+/// Patterns run in linear time, but the time for each byte grows with their size.
+fn check_cost(form: &NamespaceForm) -> Result<(), RegistryError> {
     let steps = form.normalisation.steps.iter().flatten();
     let rewrites = steps.filter_map(|step| match step.as_array()?.as_slice() {
         [name, pattern, _] if name == "rewrite" => pattern.as_str(),
@@ -265,30 +278,30 @@ fn check_cost(form: &NamespaceForm) -> Result<(), Refusal> {
     });
     let patterns: Vec<&str> = rewrites.chain(form.syntax.pattern.as_deref()).collect();
     for pattern in &patterns {
-        if Pattern::within(pattern, MOST_COMPILED / patterns.len()).is_err() {
+        if Pattern::within(pattern, MAX_COMPILED_BYTES / patterns.len()).is_err() {
             let problem =
                 format!("the pattern {pattern:?} costs too much: it has too many repetitions");
-            return Err(Refusal::policy("bad-pattern", problem));
+            return Err(RegistryError::policy("bad-pattern", problem));
         }
     }
     Ok(())
 }
 
-fn check_examples(form: &NamespaceForm, book: &RuleBook) -> Result<(), Refusal> {
-    if form.examples.len() > MOST_EXAMPLES {
-        let problem = format!("an entry has at most {MOST_EXAMPLES} examples");
-        return Err(Refusal::policy("too-large", problem));
+fn check_examples(form: &NamespaceForm, book: &RuleBook) -> Result<(), RegistryError> {
+    if form.examples.len() > MAX_EXAMPLES {
+        let problem = format!("an entry has at most {MAX_EXAMPLES} examples");
+        return Err(RegistryError::policy("too-large", problem));
     }
     for sample in &form.examples {
-        let refuse = |why: String| Err(Refusal::policy("bad-example", why));
+        let refuse = |why: String| Err(RegistryError::policy("bad-example", why));
         let read = |text: &str| {
             let uri = InfoUri::parse(text).map_err(|error| {
-                Refusal::policy("bad-example", format!("example {text:?}: {error}"))
+                RegistryError::policy("bad-example", format!("example {text:?}: {error}"))
             })?;
             let canonical = uri.canonical(book).map_err(|error| {
-                Refusal::policy("bad-example", format!("example {text:?}: {error}"))
+                RegistryError::policy("bad-example", format!("example {text:?}: {error}"))
             })?;
-            Ok::<_, Refusal>((uri.into_owned(), canonical.as_str().to_string()))
+            Ok::<_, RegistryError>((uri.into_owned(), canonical.as_str().to_string()))
         };
         let (uri, canonical) = read(&sample.input)?;
         if uri.namespace() != form.namespace {
@@ -317,11 +330,11 @@ fn check_examples(form: &NamespaceForm, book: &RuleBook) -> Result<(), Refusal> 
     Ok(())
 }
 
-/// Rules under which an identifier this short, in bytes, has no canonical form are no rules.
-const SHORT: usize = 200;
+/// Under usable rules an identifier this short, in bytes, has a canonical form.
+const MAX_SHORT_BYTES: usize = 200;
 
 /// `info-registry.md` §6: steps must be idempotent on generated trials, too.
-fn check_trials(form: &NamespaceForm, book: &RuleBook) -> Result<(), Refusal> {
+fn check_trials(form: &NamespaceForm, book: &RuleBook) -> Result<(), RegistryError> {
     let has_steps = form.rules().is_ok_and(|rules| !rules.steps().is_empty());
     if !has_steps {
         return Ok(());
@@ -331,11 +344,11 @@ fn check_trials(form: &NamespaceForm, book: &RuleBook) -> Result<(), Refusal> {
             continue;
         };
         let Ok(once) = uri.canonical(book) else {
-            if trial.len() > SHORT {
+            if trial.len() > MAX_SHORT_BYTES {
                 continue;
             }
-            let problem = format!("the steps leave nothing that can be kept of {trial:?}");
-            return Err(Refusal::policy("bad-steps", problem));
+            let problem = format!("the steps leave nothing that can be stored of {trial:?}");
+            return Err(RegistryError::policy("bad-steps", problem));
         };
         let once = once.as_str();
         match canonical(once, book) {
@@ -351,9 +364,10 @@ fn canonical(text: &str, book: &RuleBook) -> Option<String> {
     Some(canonical.as_str().to_string())
 }
 
-fn not_idempotent(input: &str, once: &str, twice: &str) -> Refusal {
+fn not_idempotent(input: &str, once: &str, twice: &str) -> RegistryError {
     let problem = format!(
-        "{input:?} comes out as {once:?}, and that as {twice:?}: what is canonical must stay as it is"
+        "{input:?} comes out as {once:?}, and that as {twice:?}: a canonical form must stay as it \
+         is"
     );
-    Refusal::policy("not-idempotent", problem)
+    RegistryError::policy("not-idempotent", problem)
 }

@@ -28,7 +28,7 @@ fn hdl_6_case_follows_the_authority() {
         code(scene.create_authority(&OPERATOR, "10.5", sensitive)),
         "always-insensitive"
     );
-    // What names are looked up by cannot change once there are names.
+    // The keys of names cannot change once there are names.
     let fold = AuthorityChange {
         case_sensitive: Some(false),
         ..AuthorityChange::default()
@@ -212,7 +212,7 @@ fn permanence_cannot_be_switched_off() {
         code(scene.erase_name(&OPERATOR, "0.NA/20.9")),
         "prefix-record"
     );
-    // Before anything is named it can.
+    // Before the first name it can.
     authority(&scene, "20.8");
     scene.change_authority(&OPERATOR, "20.8", erasable).unwrap();
 }
@@ -278,10 +278,10 @@ fn a_request_is_withdrawn_by_the_one_who_asked() {
     let refused = ask("21.6").unwrap_err();
     assert_eq!(refused.code(), "quota");
     assert!(
-        matches!(&refused, Refusal::Quota { retry_after: Some(wait), .. } if *wait > 80_000),
+        matches!(&refused, RegistryError::Quota { retry_after: Some(wait), .. } if *wait > 80_000),
         "{refused:?}"
     );
-    // What others decide is not counted.
+    // Decisions by others are not counted.
     scene.decline_authority(&OPERATOR, "21.1").unwrap();
     for number in 10..20 {
         let path = format!("21.{number}");

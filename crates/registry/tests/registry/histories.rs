@@ -1,4 +1,4 @@
-//! What was assigned stays assigned, also where a record is lost or a policy changes.
+//! Assigned names stay assigned, also if a record is lost or a policy changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,24 +6,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use handfast_registry::{Done, Edit, Format, Import, Operation, Outcome, Report, verify_proof};
-use handfast_store::{Place, Store, StoreError, Write};
+use handfast_store::{Store, StoreError, TableKey, Write};
 
 use super::*;
 
-/// A registry as a scene has left it, but without the records of some keys: as if bits had rotted.
+/// A registry as a scene has left it, without the records of some keys: as if bits had rotted.
 fn without_records(scene: &Scene, keys: &[&str]) -> Registry {
     let folder = copy_of(scene);
     let store = Store::open(&folder).unwrap();
     let lost = keys.iter().map(|key| key.as_bytes().to_vec());
     let lost: Vec<_> = lost
-        .map(|key| Write::Delete(Place::record(&key).into_owned()))
+        .map(|key| Write::Delete(TableKey::record(&key).into_owned()))
         .collect();
     store.change(|_| Ok::<_, StoreError>((lost, ()))).unwrap();
     drop(store);
-    Registry::open(&folder, world()).unwrap()
+    Registry::open(&folder, environment()).unwrap()
 }
 
-/// What became of the lines of an import, by name.
+/// The outcomes of an import, by name.
 fn import(registry: &Registry, import: &Import, text: &str) -> BTreeMap<String, String> {
     let mut done = BTreeMap::new();
     let import = Import {
@@ -45,7 +45,7 @@ fn import(registry: &Registry, import: &Import, text: &str) -> BTreeMap<String, 
     done
 }
 
-/// A record that was lost made its name free: it could be assigned a second time.
+/// After a record was lost its name was free: it could be assigned a second time.
 #[test]
 fn a_name_whose_record_is_lost_is_not_free() {
     let scene = scene();
@@ -59,9 +59,9 @@ fn a_name_whose_record_is_lost_is_not_free() {
     let registry = without_records(&scene, &lost);
     let new = || NewName::urls(&["https://other.example/"]);
     for id in ["20.1/a", "20.2/a"] {
-        let refusal = registry.create_name(&OPERATOR, id, new()).unwrap_err();
-        assert_eq!(refusal.code(), "lost-record");
-        assert!(refusal.hint().unwrap().contains("restore from a backup"));
+        let error = registry.create_name(&OPERATOR, id, new()).unwrap_err();
+        assert_eq!(error.code(), "lost-record");
+        assert!(error.hint().unwrap().contains("restore from a backup"));
         let create = Operation::Create {
             handle: id.to_string(),
             values: Vec::new(),
@@ -77,7 +77,8 @@ fn a_name_whose_record_is_lost_is_not_free() {
         mint: false,
     };
     assert!(registry.perform(&OPERATOR, home).is_err());
-    // A line that cannot be is refused, and the others are taken: by the fast path and beside it.
+    // An impossible line is rejected, and the others are imported: on the fast path and on the slow
+    // path.
     let line =
         |id: &str, more: &str| format!("{{\"id\":\"{id}\",\"urls\":[\"https://x\"]{more}}}\n");
     let withdrawn = r#","state":"withdrawn","withdrawn":{"reason":"x"}"#;
@@ -112,7 +113,8 @@ fn a_name_whose_record_is_lost_is_not_free() {
     assert_eq!(done.into_values().collect::<Vec<_>>(), ["lost-record"]);
 }
 
-/// Two names were given twice, and the verdict was that none was: the authority called them permanent afterwards.
+/// Two names were assigned twice, and the audit found nothing: the authority called them permanent
+/// afterwards.
 #[test]
 fn an_authority_that_has_erased_names_never_becomes_permanent() {
     let scene = scene();
@@ -151,7 +153,8 @@ fn an_authority_that_has_erased_names_never_becomes_permanent() {
         .verify_log(&Verify::default(), &mut |_, _| ())
         .unwrap();
     assert_eq!((verified.erased, verified.reassigned), (1, Some(1)));
-    // The records of three prefixes are public; two names are hidden, and hidden they stay until they change.
+    // The records of three prefixes are public; two names are hidden, and stay hidden until they
+    // change.
     assert_eq!((verified.names, verified.hidden), (3, 2));
 }
 
@@ -233,7 +236,8 @@ impl Scene {
     }
 }
 
-/// A proof took its checkpoint from one moment and its values from another: a change in between made it worthless.
+/// A proof took its checkpoint from one snapshot and its values from another: a change in between
+/// made it worthless.
 #[test]
 fn a_proof_holds_whatever_changes_while_it_is_made() {
     let scene = Arc::new(scene());

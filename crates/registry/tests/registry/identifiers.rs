@@ -1,4 +1,5 @@
-//! Names and authorities to the letter: what is registered, under which rules, and what the register says of it.
+//! Names and authorities to the letter: which text is registered, under which rules, and what the
+//! register shows.
 
 use std::io::Cursor;
 
@@ -73,7 +74,7 @@ fn hdl_7_a_suffix_is_unique_under_its_prefix_and_no_further() {
             (format!("hdl:{prefix}/%78"), Some("exists")),
         ] {
             let made = scene.create_name(&OPERATOR, &id, NewName::urls(&[url.as_str()]));
-            assert_eq!(made.err().map(|refusal| refusal.code()), expected, "{id}");
+            assert_eq!(made.err().map(|error| error.code()), expected, "{id}");
         }
     }
     for prefix in prefixes {
@@ -134,7 +135,7 @@ fn hdl_10_an_import_takes_local_names_as_they_are() {
 #[test]
 fn info_3_registration_follows_the_configured_grammar() {
     let folder = tempfile::tempdir().unwrap();
-    let registry = Registry::create(&folder.path().join("data"), world()).unwrap();
+    let registry = Registry::create(&folder.path().join("data"), environment()).unwrap();
     let rules = RuleBook::standard().with_info_grammar(InfoGrammar::Draft);
     let registry = registry.with_rules(rules);
     authority(&registry, "info:lccn");
@@ -164,7 +165,8 @@ fn hdl_2_a_derived_prefix_has_policies_of_its_own() {
     assert_eq!(parent.unwrap().to_string(), "12345");
 }
 
-/// `name create urn:urn-3:HBS:a#b` made `urn:urn-3:HBS:a`, and so did import, the API, REST and the protocol.
+/// `name create urn:urn-3:HBS:a#b` made `urn:urn-3:HBS:a`, and so did import, the API, REST and the
+/// protocol.
 #[test]
 fn cid_14_registering_never_cuts() {
     let scene = scene();
@@ -235,7 +237,7 @@ fn cid_14_registering_never_cuts() {
     assert!(scene.show(&OPERATOR, "20.1/q").is_err());
 }
 
-/// `check` says which names an earlier version may have spelt otherwise than they were registered.
+/// `check` lists names that an earlier version may have spelt otherwise than they were registered.
 #[test]
 fn cid_12_names_that_were_put_into_uppercase_are_listed() {
     let scene = scene();
@@ -288,12 +290,12 @@ fn live_rules_are_those_of_the_authorities() {
     let uri = format!("hdl:300/{HEX}?q");
     let cordra = handfast_id::parse_as(&uri, handfast_id::Scheme::Cordra, &rules);
     assert_eq!(cordra.unwrap().to_string(), format!("300/{upper}?q"));
-    let draft = scene.rules().with_info_grammar(InfoGrammar::Draft);
-    let slash = inspect(b"info:lccn/a/b", handfast_id::Scheme::Info, &draft);
+    let rules = scene.rules().with_info_grammar(InfoGrammar::Draft);
+    let slash = inspect(b"info:lccn/a/b", handfast_id::Scheme::Info, &rules);
     assert!(slash.outcome.is_err());
 }
 
-/// Whoever asked for a prefix decided how the names of others under it were read.
+/// A request for a prefix decided how the names of others under it were read.
 #[test]
 fn cid_12_an_authority_that_is_only_asked_for_has_no_rules() {
     let scene = scene();
@@ -318,7 +320,7 @@ fn cid_12_an_authority_that_is_only_asked_for_has_no_rules() {
         code(scene.create_name(&OPERATOR, &id, NewName::default()))
     };
     assert_eq!((scheme(&scene), cut(&scene)), ("handle", "not-approved"));
-    // Creating it declines the request, and then its profile holds.
+    // Creating it declines the request, and then its profile applies.
     let (_, declined) = scene
         .create_authority_over(&OPERATOR, "300", new())
         .unwrap();
@@ -355,11 +357,12 @@ fn uri_13_the_addresses_of_this_server_are_read() {
     assert_eq!(printed, "https://hdl.handle.net/20.1/x");
 }
 
-/// By default handles are case sensitive, says the document; `[registry] default-case` follows it.
+/// By default handles are case sensitive, according to the document; `[registry] default-case`
+/// follows it.
 #[test]
 fn hdl_6_new_prefixes_have_the_configured_case_rule() {
     let folder = tempfile::tempdir().unwrap();
-    let registry = Registry::create(&folder.path().join("data"), world()).unwrap();
+    let registry = Registry::create(&folder.path().join("data"), environment()).unwrap();
     let rules = RuleBook::standard().with_new_prefix_case(CaseRule::Sensitive);
     let registry = registry.with_rules(rules);
     for path in ["20.1", "10.5", "urn:isbn", "ark:12025"] {
@@ -387,7 +390,7 @@ fn hdl_6_new_prefixes_have_the_configured_case_rule() {
     );
 }
 
-/// The register said of `info:` authorities and of `urn:isbn` that case does not count.
+/// The register stated for `info:` authorities and for `urn:isbn` that case does not count.
 #[test]
 fn info_5_the_register_states_the_case_rule_that_holds() {
     let stage = stage();
@@ -419,7 +422,7 @@ fn info_5_the_register_states_the_case_rule_that_holds() {
     stage.register(oai).unwrap();
     authority(&stage, "info:oai");
     assert_eq!(said("info:oai"), of("insensitive", "info"));
-    // What means nothing there is refused.
+    // Meaningless settings are rejected.
     for (path, expected) in [("info:oai", "prefix-policy"), ("urn:isbn", "case-of-nid")] {
         for is_sensitive in [true, false] {
             let change = AuthorityChange {
@@ -432,7 +435,7 @@ fn info_5_the_register_states_the_case_rule_that_holds() {
     }
 }
 
-/// An authority `info:nosuch`, with names that resolve, could be made past the registry.
+/// An authority `info:nosuch`, with names that resolve, could be created without the registry.
 #[test]
 fn info_10_names_are_kept_only_under_live_entries() {
     let stage = stage();
@@ -446,7 +449,7 @@ fn info_10_names_are_kept_only_under_live_entries() {
     assert_eq!(make(&OPERATOR, "info:foo2"), "not-live");
     stage.approve("foo2").unwrap();
     assert_eq!(make(&account("stranger"), "info:foo2"), "operator-only");
-    // The namespace's own authority decides who names in it.
+    // The owner of the namespace decides who creates names in it.
     let owner = account("owner");
     stage
         .create_authority(&owner, "info:foo2", NewAuthority::default())
@@ -460,7 +463,8 @@ fn info_10_names_are_kept_only_under_live_entries() {
     assert!(stage.show(&OPERATOR, "info:foo2/1").is_ok());
 }
 
-/// A planned namespace was registered for good, `isbn` without a word, and a contact `x` without a syntax.
+/// A planned namespace was registered for good, `isbn` without a word, and a contact `x` without a
+/// syntax.
 #[test]
 fn info_10_review_rules_are_kept() {
     let stage = stage();
@@ -514,7 +518,7 @@ fn info_10_review_rules_are_kept() {
     assert_eq!(entry.form.namespace, "upper");
 }
 
-/// `HBS.Baker` was retired, and `HBS.Baker.TC` went on naming.
+/// `HBS.Baker` was retired, and `HBS.Baker.TC` still created names.
 #[test]
 fn urn_5_what_is_below_a_retired_authority_names_nothing_new() {
     let scene = scene();

@@ -1,4 +1,4 @@
-//! Imports that were cut short.
+//! Interrupted imports.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -19,8 +19,8 @@ impl Read for CutShort<'_> {
     }
 }
 
-/// What had been done of a batch is known by how far it came: if other operations stand there now, going on
-/// would leave them out without a word. Asking again does not make it right.
+/// A batch resumes by its position: if the file has other operations there now, resuming would
+/// leave them out silently. Trying again does not make it right.
 #[test]
 fn a_batch_that_was_changed_after_it_was_cut_short_is_refused_until_it_is_begun_anew() {
     let scene = scene();
@@ -52,7 +52,7 @@ fn a_batch_that_was_changed_after_it_was_cut_short_is_refused_until_it_is_begun_
     let input = changed.as_bytes();
     let imported = scene.import(&OPERATOR, &import(true), input, &mut |_| ());
     let counts = imported.unwrap().counts;
-    // What was done is there already; the operation that was corrected is reported.
+    // The applied operations are there already; the corrected operation is reported.
     assert_eq!(counts.refused, 1);
     assert_eq!(counts.created + counts.unchanged, 2_499);
 }
@@ -66,7 +66,7 @@ fn batch_import(dry_run: bool) -> Import {
     }
 }
 
-/// The outcome of each line, as a code or what was done.
+/// The outcome of each line, as a code or an action.
 fn outcomes(registry: &Registry, who: &Principal, import: &Import, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     registry
@@ -82,7 +82,8 @@ fn outcomes(registry: &Registry, who: &Principal, import: &Import, text: &str) -
     found
 }
 
-/// A batch that names a file made the registry open it, whoever had sent the batch: `log.key` could be published.
+/// A batch that names a file made the registry open it, whatever client had sent the batch:
+/// `log.key` could be published.
 #[test]
 fn a_batch_that_names_a_file_is_refused() {
     let scene = scene();
@@ -104,8 +105,8 @@ fn a_batch_that_names_a_file_is_refused() {
     assert_eq!(*shown.record.values[0].data, [0, 0xFF]);
 }
 
-/// A dry run of a batch collected all operations, and did them in one transaction: memory and the writer belonged to
-/// whoever sent it.
+/// A dry run of a batch collected all operations and ran them in one transaction: an untrusted
+/// client could use up the memory and block the writer.
 #[test]
 fn a_dry_run_of_a_batch_is_done_in_groups_that_say_what_they_cannot_know() {
     let scene = scene();
@@ -122,7 +123,7 @@ fn a_dry_run_of_a_batch_is_done_in_groups_that_say_what_they_cannot_know() {
         .iter()
         .filter(|line| !line.ends_with("created"))
         .collect();
-    // 20.1/3 is of an earlier group, 20.1/5999 of the same.
+    // 20.1/3 belongs to an earlier group, 20.1/5999 to the same.
     assert_eq!(
         odd,
         ["18004 changed", "18007 differs", "18001 not-rehearsed"]
@@ -131,11 +132,11 @@ fn a_dry_run_of_a_batch_is_done_in_groups_that_say_what_they_cannot_know() {
     assert_eq!(code(scene.show(&OPERATOR, "20.1/3")), "not-found");
 }
 
-/// A configured administrator could begin an import, and was then denied on every name.
+/// A configured administrator could start an import, and was then denied on every name.
 #[test]
 fn configured_administrators_import() {
     let folder = tempfile::tempdir().unwrap();
-    let registry = Registry::create(folder.path(), world()).unwrap();
+    let registry = Registry::create(folder.path(), environment()).unwrap();
     authority(&registry, "20.1");
     let ann = account("300:20.1/ann");
     let registry = registry.with_administrators(vec![ann.clone()]);
@@ -245,7 +246,7 @@ fn a_dump_that_is_none_leaves_no_job() {
     }
 }
 
-/// An input in which nothing stands, that does something when it is its turn to be read.
+/// An empty input that runs a function when it is read.
 struct Meanwhile<F>(Option<F>);
 
 impl<F: FnOnce()> Read for Meanwhile<F> {
@@ -257,13 +258,14 @@ impl<F: FnOnce()> Read for Meanwhile<F> {
     }
 }
 
-/// Of all versions of an authority that names had been prepared under, an import remembered the last: names that had
-/// been looked at under another policy were registered without a look at the new one.
+/// An import remembered only the last version of an authority: names that were prepared under
+/// another policy were registered without a check against the new one.
 #[test]
 fn a_policy_that_changes_during_an_import_is_seen() {
     let scene = scene();
     authority(&scene, "20.1");
-    // Three groups of blocks. The second does not come behind the first, so that it waits for the third.
+    // Three groups of blocks. The second is not behind the first in order, so that it waits for the
+    // third.
     let line = |name: String| {
         let data = "x".repeat(100_000);
         format!(
@@ -288,17 +290,17 @@ fn a_policy_that_changes_during_an_import_is_seen() {
     assert!(counts.refused >= 80, "{counts:?}");
 }
 
-/// All events of an import carried the time of its beginning, behind events of others that are later; and a clock that
-/// steps back took the log with it.
+/// All events of an import carried the time of its start, after later events of other changes; and
+/// a clock that stepped back took the log with it.
 #[test]
 fn event_times_never_go_back() {
     let clock = Arc::new(AtomicU64::new(1_000_000));
     let folder = tempfile::tempdir().unwrap();
     let now = Arc::clone(&clock);
-    let world = World::new(move || now.load(Ordering::Relaxed), |bytes| bytes.fill(7));
-    let registry = Registry::create(folder.path(), world).unwrap();
+    let environment = Environment::new(move || now.load(Ordering::Relaxed), |bytes| bytes.fill(7));
+    let registry = Registry::create(folder.path(), environment).unwrap();
     authority(&registry, "20.1");
-    // The beginning of an input is read before the import begins.
+    // The beginning of an input is read before the import starts.
     let first = format!("{{\"id\":\"20.1/a\"}}\n{}\n", " ".repeat(1_200_000));
     let meanwhile = Meanwhile(Some(|| {
         clock.store(2_000_000, Ordering::Relaxed);
@@ -325,7 +327,7 @@ fn event_times_never_go_back() {
     assert_eq!(times.last().unwrap().1, 2_000_000);
 }
 
-/// U+0000 in a name cuts the history of another name short; `migrate` let it in.
+/// U+0000 in a name hides part of the history of another name; `migrate` let it in.
 #[test]
 fn no_import_takes_u_0000_in_a_name() {
     let scene = scene();
@@ -354,7 +356,7 @@ fn no_import_takes_u_0000_in_a_name() {
     }
 }
 
-/// Whoever may write under a prefix could put names there that could never be corrected.
+/// A principal with `write` could import names that could never be corrected.
 #[test]
 fn names_that_could_not_be_registered_are_taken_from_those_who_decide() {
     let scene = scene();
@@ -381,9 +383,9 @@ fn names_that_could_not_be_registered_are_taken_from_those_who_decide() {
     assert_eq!(found, ["1 unchanged", "2 created"]);
 }
 
-/// One entry of an input was held in memory, however long it was.
+/// One entry of an input was buffered in memory, however long it was.
 #[test]
-fn an_entry_of_any_length_is_not_held_in_memory() {
+fn an_entry_of_any_length_is_not_buffered_whole() {
     let scene = scene();
     authority(&scene, "20.1");
     let long = "x".repeat(10 << 20);
@@ -407,13 +409,14 @@ fn an_entry_of_any_length_is_not_held_in_memory() {
         let error = outcome.unwrap_err();
         assert!(error.to_string().contains("longer than"), "{error}");
     }
-    // What stood before it is taken.
+    // The entries before it are imported.
     for id in ["20.1/a", "20.1/d"] {
         assert!(scene.show(&OPERATOR, id).is_ok(), "{id}");
     }
 }
 
-/// A name that ends in the digest of a longer one was "table records is damaged", and its import failed as a whole.
+/// A name that ends in the digest of a longer one gave "table records is damaged", and its import
+/// failed as a whole.
 #[test]
 fn a_name_that_looks_like_the_short_form_of_another_is_refused_alone() {
     let scene = scene();
@@ -426,7 +429,7 @@ fn a_name_that_looks_like_the_short_form_of_another_is_refused_alone() {
         ..NewAuthority::default()
     };
     scene.create_authority(&OPERATOR, "20.1000", new).unwrap();
-    // SHA-256 of the key of the longer name, which was looked for until it was text.
+    // SHA-256 of the key of the longer name, found by a search for one that is text.
     let start = format!("20.1000/{}", "x".repeat(436));
     let long = format!("{start}{:040}", 540_276_376);
     let digest = "xh~\tW2:\u{1}]\u{16}Pp<\u{18}>\u{15}\tl\u{3}\\\u{f}[2\u{5}mn>*$K\u{c}=";

@@ -1,4 +1,4 @@
-//! Jobs that were cancelled before their end.
+//! Jobs that were cancelled.
 
 use std::fmt::Write as _;
 
@@ -35,7 +35,7 @@ fn undo(scene: &Scene, job: u64) -> Job {
     run(scene, JobKind::Undo { job })
 }
 
-/// Undoes a job, and cancels that as soon as the first batch is told of.
+/// Undoes a job, and cancels the undo after its first batch.
 fn undo_some(scene: &Scene, job: u64) -> Job {
     let started = scene.start_job(&OPERATOR, JobKind::Undo { job }).unwrap();
     let number = started.job().number;
@@ -87,7 +87,7 @@ fn an_undo_that_was_cancelled_is_finished_by_another() {
         let again = JobKind::Undo { job: first.number };
         assert_eq!(code(scene.start_job(&OPERATOR, again)), "undone");
 
-        // The undos are undone, as far as they went; then all of it is there to be undone again.
+        // The undos are undone; then all of it can be undone again.
         assert_eq!(undo(&scene, part.number).counts, counts(some, 0));
         let again = undo(&scene, first.number);
         assert_eq!(again.counts, counts(some, NAMES - some));
@@ -108,7 +108,7 @@ fn an_undo_that_was_undone_can_be_done_again() {
 }
 
 #[test]
-fn whoever_goes_on_with_a_job_that_is_over_is_told_what_to_do_instead() {
+fn resuming_a_job_that_is_over_says_what_to_do_instead() {
     let scene = scene();
     names(&scene);
     let import = scene.jobs().unwrap().last().unwrap().number;
@@ -116,19 +116,19 @@ fn whoever_goes_on_with_a_job_that_is_over_is_told_what_to_do_instead() {
     let part = undo_some(&scene, first).number;
     let resume = |job| scene.resume_job(&OPERATOR, job).map(|_| ()).unwrap_err();
     let cancel = |job| scene.cancel_job(&OPERATOR, job).map(|_| ()).unwrap_err();
-    for (refusal, code, word) in [
+    for (error, code, word) in [
         (resume(part), "cancelled", "undo job 2 again"),
         (resume(first), "done", "nothing is left"),
         (cancel(part), "done", "cancelled already"),
         (cancel(first), "done", "undo it instead"),
         (cancel(import), "done", "undo it instead"),
     ] {
-        assert_eq!(refusal.code(), code);
-        assert!(refusal.to_string().contains(word), "{refusal}");
+        assert_eq!(error.code(), code);
+        assert!(error.to_string().contains(word), "{error}");
     }
 }
 
-/// The writer has all of it when the import is cancelled, and stops nevertheless.
+/// The writer has the whole import when it is cancelled, and stops nevertheless.
 #[test]
 fn an_import_that_was_cancelled_stops_where_the_writer_is_and_is_taken_again() {
     const MANY: u64 = 20_000;
@@ -144,9 +144,9 @@ fn an_import_that_was_cancelled_stops_where_the_writer_is_and_is_taken_again() {
     assert_eq!(code(outcome), "cancelled");
     let job = scene.jobs().unwrap().pop().unwrap();
     assert!(job.is_cancelled && job.counts.created < MANY, "{job:?}");
-    let refusal = scene.resume_job(&OPERATOR, job.number).unwrap_err();
-    assert_eq!(refusal.code(), "cancelled");
-    assert!(refusal.to_string().contains("import the same again"));
+    let error = scene.resume_job(&OPERATOR, job.number).unwrap_err();
+    assert_eq!(error.code(), "cancelled");
+    assert!(error.to_string().contains("import the same again"));
     assert!(scene.check().unwrap().problems.is_empty());
     let rest = scene.import(&OPERATOR, &import, lines.as_bytes(), &mut |_| ());
     let rest = rest.unwrap().counts;
@@ -171,7 +171,7 @@ fn what_would_be_done_is_done_by_no_event() {
     assert_eq!(plan.unwrap().counts, counts(NAMES, 0));
     let plan = scene.withdraw_all(&OPERATOR, &ids, "wrong", true, &mut report);
     assert_eq!(plan.unwrap().counts, counts(1, 0));
-    // Only a list has lines.
+    // Only a list has line numbers.
     assert_eq!(told.pop(), Some((1, Done::Changed(None))));
     assert!(told.iter().all(|told| *told == (0, Done::Changed(None))));
     let import = Import {

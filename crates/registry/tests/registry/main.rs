@@ -1,4 +1,4 @@
-//! What the registry promises, tried as a user of the library would.
+//! The promises of the registry, tested as a user of the library would.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -21,17 +21,17 @@ mod updates;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityChange, Entry, Limits, NewAuthority, NewName, NewValue, Persistence, Principal,
-    Refusal, Registry, Verify, World, verify_export,
+    AuthorityChange, Environment, HistoryEntry, Limits, NewAuthority, NewName, NewValue,
+    Persistence, Principal, Registry, RegistryError, Verify, verify_export,
 };
 
 const OPERATOR: Principal = Principal::Operator;
 
-/// A clock that ticks a second each time it is asked, and random bytes that differ each time.
-fn world() -> World {
+/// A clock that advances a second with each call, and random bytes that differ each time.
+fn environment() -> Environment {
     let clock = AtomicU64::new(1_800_000_000_000);
     let chance = AtomicU64::new(1);
-    World::new(
+    Environment::new(
         move || clock.fetch_add(1_000, Ordering::Relaxed),
         move |bytes| {
             let draw = chance.fetch_add(1, Ordering::Relaxed).to_be_bytes();
@@ -57,13 +57,17 @@ impl std::ops::Deref for Scene {
 }
 
 impl Scene {
-    /// All of the history of a name, read two events at a time.
-    fn history(&self, who: &Principal, id: &str) -> Result<Vec<Entry>, Refusal> {
+    /// The whole history of a name, read two events at a time.
+    fn history(&self, who: &Principal, id: &str) -> Result<Vec<HistoryEntry>, RegistryError> {
         history(&self.registry, who, id)
     }
 }
 
-fn history(registry: &Registry, who: &Principal, id: &str) -> Result<Vec<Entry>, Refusal> {
+fn history(
+    registry: &Registry,
+    who: &Principal,
+    id: &str,
+) -> Result<Vec<HistoryEntry>, RegistryError> {
     let (mut all, mut after) = (Vec::new(), Some(0));
     while let Some(from) = after {
         let page = registry.history_page(who, id, from, 2, None)?;
@@ -79,18 +83,18 @@ impl Drop for Scene {
     }
 }
 
-/// A copy of a data folder, beside it, that nothing has open.
+/// A copy of a data folder that no process has open.
 fn copy_of(registry: &Registry) -> std::path::PathBuf {
     let (file, folder) = (
         registry.folder().with_extension("backup"),
         registry.folder().with_extension("copy"),
     );
     registry.backup(&file).unwrap();
-    drop(Registry::restore(&file, &folder, world()).unwrap());
+    drop(Registry::restore(&file, &folder, environment()).unwrap());
     folder
 }
 
-/// Whatever a test did, it did honestly: its log says so, in the folder and as an export.
+/// Every test ends with an audit of its log, in the folder and as an export.
 fn is_honest(registry: &Registry) {
     if std::thread::panicking() {
         return;
@@ -100,8 +104,8 @@ fn is_honest(registry: &Registry) {
     let verify = Verify::default();
     let (exported, _) = verify_export(&mut &export[..], &verify, &mut |_, _| ()).unwrap();
     assert_eq!(exported.findings, []);
-    let kept = registry.verify_log(&verify, &mut |_, _| ()).unwrap();
-    assert_eq!(kept.findings, []);
+    let verified = registry.verify_log(&verify, &mut |_, _| ()).unwrap();
+    assert_eq!(verified.findings, []);
 }
 
 fn scene() -> Scene {
@@ -110,7 +114,7 @@ fn scene() -> Scene {
 
 fn scene_with(limits: Limits) -> Scene {
     let folder = tempfile::tempdir().unwrap();
-    let registry = Registry::create(&folder.path().join("data"), world()).unwrap();
+    let registry = Registry::create(&folder.path().join("data"), environment()).unwrap();
     Scene {
         registry: registry.with_limits(limits),
         folder,
@@ -149,6 +153,6 @@ fn account(name: &str) -> Principal {
     Principal::parse(name).unwrap()
 }
 
-fn code<T: std::fmt::Debug>(outcome: Result<T, Refusal>) -> &'static str {
+fn code<T: std::fmt::Debug>(outcome: Result<T, RegistryError>) -> &'static str {
     outcome.unwrap_err().code()
 }

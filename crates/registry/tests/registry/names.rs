@@ -1,9 +1,9 @@
-//! What becomes of names.
+//! The life of names.
 
 use std::sync::Arc;
 use std::thread;
 
-use handfast_registry::{Action, Edit, Moment, State, Style};
+use handfast_registry::{Action, Edit, HistoryPoint, State, Style};
 
 use crate::*;
 
@@ -24,7 +24,7 @@ fn hdl_7_urn_7_a_name_that_existed_is_never_given_again_in_any_spelling() {
         "https://hdl.handle.net/20.1000/abc",
     ] {
         match scene.create_name(&OPERATOR, spelling, NewName::default()) {
-            Err(Refusal::Exists { event: Some(3), .. }) => {}
+            Err(RegistryError::Exists { event: Some(3), .. }) => {}
             other => panic!("{spelling}: {other:?}"),
         }
     }
@@ -44,7 +44,7 @@ fn hdl_7_urn_7_a_name_that_existed_is_never_given_again_in_any_spelling() {
     let file = scene.folder.path().join("backup");
     scene.backup(&file).unwrap();
     let restored =
-        Registry::restore(&file, &scene.folder.path().join("restored"), world()).unwrap();
+        Registry::restore(&file, &scene.folder.path().join("restored"), environment()).unwrap();
     for id in ["20.1000/ABC", "urn:urn-3:HUL:home"] {
         let again = restored.create_name(&OPERATOR, id, NewName::default());
         assert_eq!(code(again), "exists", "{id}");
@@ -52,7 +52,7 @@ fn hdl_7_urn_7_a_name_that_existed_is_never_given_again_in_any_spelling() {
 }
 
 #[test]
-fn urn_9_urls_keep_their_order_and_versions_are_kept() {
+fn urn_9_urls_keep_their_order_and_versions_are_stored() {
     let scene = scene();
     authority(&scene, "20.1");
     let urls = ["https://z", "https://a", "https://m"];
@@ -80,15 +80,18 @@ fn urn_9_urls_keep_their_order_and_versions_are_kept() {
     assert!(history.iter().all(|entry| entry.who == Some(OPERATOR)));
     assert!(history.iter().all(|entry| entry.version.is_some()));
     let created = history[0].event.clone();
-    for moment in [Moment::Event(created.number), Moment::Time(created.time)] {
-        let then = scene.show_at(&OPERATOR, "20.1/x", moment).unwrap();
+    for point in [
+        HistoryPoint::Event(created.number),
+        HistoryPoint::Time(created.time),
+    ] {
+        let then = scene.show_at(&OPERATOR, "20.1/x", point).unwrap();
         assert_eq!(then.record.values.len(), 3);
         assert_eq!(then.record.state, State::Active);
     }
     assert_eq!(
         code(
             scene
-                .show_at(&OPERATOR, "20.1/x", Moment::Event(1))
+                .show_at(&OPERATOR, "20.1/x", HistoryPoint::Event(1))
                 .map(|_| ())
         ),
         "not-yet"
@@ -167,10 +170,10 @@ fn bad_values_are_refused_and_leave_no_trace() {
 fn names_of_every_kind_and_length() {
     let scene = scene();
     authority(&scene, "20.1");
-    let longest = format!("20.1/{}", "x".repeat(2_043));
+    let max_length_name = format!("20.1/{}", "x".repeat(2_043));
     let long = format!("20.1/{}", "y".repeat(600));
     for id in [
-        longest.as_str(),
+        max_length_name.as_str(),
         &long,
         "20.1/a/b?c#d%",
         "20.1/中文",
@@ -189,7 +192,7 @@ fn names_of_every_kind_and_length() {
         name(&scene, &id);
         assert_eq!(scene.show(&OPERATOR, &id).unwrap().record.text, id);
     }
-    for prefix in handfast_registry::DOORS {
+    for prefix in handfast_registry::RESERVED_SEGMENTS {
         assert_eq!(
             code(scene.create_authority(&OPERATOR, prefix, NewAuthority::default())),
             "reserved-prefix"
@@ -288,11 +291,11 @@ fn the_history_of_a_name_that_was_erased_is_its_own() {
     scene.erase_name(&OPERATOR, "20.9/x").unwrap();
     name(&scene, "20.9/x");
     let history = scene.history(&OPERATOR, "20.9/x").unwrap();
-    let kept: Vec<_> = history
+    let stored: Vec<_> = history
         .iter()
         .map(|entry| entry.version.is_some())
         .collect();
-    assert_eq!(kept, [false, false, true]);
+    assert_eq!(stored, [false, false, true]);
 }
 
 #[test]

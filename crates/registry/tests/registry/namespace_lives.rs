@@ -1,4 +1,4 @@
-//! What becomes of entries of the `info` registry, and who sees to it.
+//! The life of entries of the `info` registry.
 
 use handfast_registry::{
     Action, NamespaceAct, NamespaceForm, NamespaceOrder, NamespaceStatus, NamespacesChanged, Role,
@@ -7,9 +7,10 @@ use handfast_registry::{
 use crate::namespaces::*;
 use crate::*;
 
-/// Trials cannot find everything: a name whose canonical form is not its own would never be found again.
+/// Trials cannot find everything: a name whose canonical form is not its own would never be found
+/// again.
 #[test]
-fn info_6_no_name_is_kept_where_it_is_not_looked_for() {
+fn info_6_no_name_is_stored_where_it_is_not_looked_for() {
     let stage = stage();
     stage
         .register(form(
@@ -42,7 +43,7 @@ fn info_10_a_declaration_is_not_taken_back() {
     assert_eq!(code(stage.change(undeclared.clone())), "not-declared");
     stage.approve("oai").unwrap();
     assert_eq!(code(stage.change(undeclared)), "not-declared");
-    // Nobody asked those of the original registry.
+    // The original registry needs no consent.
     let mut lccn = stage.namespace("lccn").unwrap().form.clone();
     lccn.authority.contact = "lccn@example.org".into();
     let change = NamespaceAct::Change(Box::new(lccn));
@@ -95,7 +96,7 @@ fn versions_are_bounded_and_read_in_pages() {
     change(100).unwrap();
 }
 
-/// Nobody gets around the end of a provisional entry by advising against its use.
+/// Deprecating a provisional entry does not remove its expiry.
 #[test]
 fn a_lapsed_entry_is_not_revived_by_its_owner() {
     let stage = stage();
@@ -113,7 +114,7 @@ fn a_lapsed_entry_is_not_revived_by_its_owner() {
     );
     let deprecate = |who: &str| stage.act(&account(who), "oai", NamespaceAct::Deprecate);
     assert_eq!(code(deprecate("owner")), "denied");
-    // A claim changes nothing in that.
+    // A claim does not change that.
     stage
         .act(&account("other"), "oai", NamespaceAct::Claim)
         .unwrap();
@@ -129,8 +130,8 @@ fn a_lapsed_entry_is_not_revived_by_its_owner() {
 fn comments_are_plain_bounded_and_of_accounts() {
     let stage = stage();
     stage.propose(oai()).unwrap();
-    let stranger = account("stranger");
-    let say = |text: &str| stage.comment_on_namespace(&stranger, "oai", text);
+    let outsider = account("stranger");
+    let say = |text: &str| stage.comment_on_namespace(&outsider, "oai", text);
     assert_eq!(say("<script>alert(1)</script>").unwrap().comment.number, 1);
     assert_eq!(code(say(&"x".repeat(4_001))), "too-large");
     assert_eq!(code(say("\u{1b}[2J")), "not-plain-text");
@@ -139,10 +140,11 @@ fn comments_are_plain_bounded_and_of_accounts() {
     assert_eq!(code(nobody), "no-account");
     (1..20).for_each(|_| drop(say("again").unwrap()));
     assert_eq!(code(say("again")), "too-many-comments");
-    let comments = stage.namespace_comments(&stranger, "oai").unwrap();
+    let comments = stage.namespace_comments(&outsider, "oai").unwrap();
     assert_eq!(comments.len(), 20);
-    assert_eq!(comments[0].comment.author, stranger);
-    // The public sees as what someone came, the roles and they themselves see who.
+    assert_eq!(comments[0].comment.author, outsider);
+    // The public sees the capacity of an actor; principals with a role, and the actor, see the
+    // account.
     for (who, is_signed) in [
         ("stranger", true),
         ("lead", true),
@@ -192,7 +194,7 @@ fn info_10_nobody_decides_on_what_they_asked_for() {
         "own-request"
     );
     stage.act(&account("lead"), "oai", approve).unwrap();
-    // Neither do they give themselves more time.
+    // Nor can they give themselves more time.
     let until = stage.time() + DAY;
     let mut planned = oai();
     planned.namespace = "later".into();
@@ -270,7 +272,7 @@ fn info_10_claims() {
     assert!(stage.check().unwrap().problems.is_empty());
 }
 
-/// Whoever could block a string with a proposal of their own would keep its authority out.
+/// A proposal by somebody else must not block a string for its authority.
 #[test]
 fn info_10_a_refused_string_is_free_a_withdrawn_one_never() {
     let stage = stage();
@@ -290,11 +292,8 @@ fn info_10_a_refused_string_is_free_a_withdrawn_one_never() {
         .unwrap();
     for who in ["other", "owner", "admin"] {
         let again = NamespaceAct::Propose(Box::new(oai()));
-        let refusal = stage.act(&account(who), "oai", again).unwrap_err();
-        assert!(
-            refusal.to_string().contains("never used again"),
-            "{refusal}"
-        );
+        let error = stage.act(&account(who), "oai", again).unwrap_err();
+        assert!(error.to_string().contains("never used again"), "{error}");
     }
 }
 
@@ -310,12 +309,11 @@ fn provisional_entries_lapse_by_the_clock() {
         "bad-date"
     );
     stage.act(&OPERATOR, "oai", approve(until)).unwrap();
-    let (tag, text) = (stage.namespaces_tag(), "info:oai/ABC");
+    let text = "info:oai/ABC";
     assert_eq!(stage.canonical(text), ("info:oai/abc".into(), Some(true)));
     stage.at(DAY);
-    // What it is normalised to does not depend on the time of day.
+    // Normalisation does not depend on the time of day.
     assert_eq!(stage.canonical(text), ("info:oai/abc".into(), Some(false)));
-    assert_ne!(stage.namespaces_tag(), tag);
     let changes = stage.namespaces_changed(&NamespacesChanged {
         from: until,
         ..NamespacesChanged::default()
@@ -332,16 +330,16 @@ fn provisional_entries_lapse_by_the_clock() {
     assert_eq!(stage.canonical(text).1, Some(true));
 }
 
-/// Until it is verified, a claim is what somebody says: not the entry, and no change of it.
+/// An unverified claim is an assertion: it does not change the entry.
 #[test]
 fn a_claim_is_beside_the_entry() {
     let stage = stage();
     let before = stage.namespace("lccn").unwrap();
-    let (stranger, lead) = (account("stranger"), account("lead"));
+    let (outsider, lead) = (account("stranger"), account("lead"));
     let claim = NamespaceOrder::new(NamespaceAct::Claim, "buy at evil.example");
     let said =
         |entry: &handfast_registry::NamespaceEntry| (entry.changed, entry.by, entry.why.clone());
-    let claimed = stage.act_on_namespace(&stranger, "lccn", claim).unwrap();
+    let claimed = stage.act_on_namespace(&outsider, "lccn", claim).unwrap();
     assert_eq!((said(&claimed), claimed.version), (said(&before), 2));
     assert!(claimed.claim_pending && !claimed.why.contains("evil"));
     let changes = stage.namespaces_changed(&NamespacesChanged {
@@ -350,15 +348,15 @@ fn a_claim_is_beside_the_entry() {
     });
     assert!(changes.is_empty());
 
-    // Only whoever made it takes it back; a refusal is no change either.
+    // Only the claimant takes a claim back; declining one is not a change either.
     let take_back = |who: &Principal| stage.act(who, "lccn", NamespaceAct::TakeBack);
     assert_eq!(code(take_back(&account("other"))), "denied");
-    assert!(!take_back(&stranger).unwrap().claim_pending);
-    assert_eq!(code(take_back(&stranger)), "state");
-    stage.act(&stranger, "lccn", NamespaceAct::Claim).unwrap();
+    assert!(!take_back(&outsider).unwrap().claim_pending);
+    assert_eq!(code(take_back(&outsider)), "state");
+    stage.act(&outsider, "lccn", NamespaceAct::Claim).unwrap();
     let refused = stage.act(&lead, "lccn", NamespaceAct::Refuse).unwrap();
     assert_eq!(said(&refused), said(&before));
-    let history = stage.namespace_history(&stranger, "lccn", 0, 10).unwrap();
+    let history = stage.namespace_history(&outsider, "lccn", 0, 10).unwrap();
     let made: Vec<_> = history
         .iter()
         .map(|version| {
@@ -376,7 +374,7 @@ fn a_claim_is_beside_the_entry() {
             (true, "operator", "because"),
         ]
     );
-    stage.act(&stranger, "lccn", NamespaceAct::Claim).unwrap();
+    stage.act(&outsider, "lccn", NamespaceAct::Claim).unwrap();
     let verified = stage.act(&lead, "lccn", NamespaceAct::Verify).unwrap();
     assert_eq!(
         (verified.changed, verified.by.as_str()),
@@ -388,15 +386,15 @@ fn a_claim_is_beside_the_entry() {
 #[test]
 fn claims_are_few() {
     let stage = stage();
-    let stranger = account("stranger");
-    let claim = |name: &str| stage.act(&stranger, name, NamespaceAct::Claim);
+    let outsider = account("stranger");
+    let claim = |name: &str| stage.act(&outsider, name, NamespaceAct::Claim);
     for name in ["ark", "bnf", "doi", "lccn", "pmid"] {
         claim(name).unwrap();
     }
     assert_eq!(code(claim("pronom")), "too-many-claims");
-    stage.act(&stranger, "doi", NamespaceAct::TakeBack).unwrap();
+    stage.act(&outsider, "doi", NamespaceAct::TakeBack).unwrap();
     claim("pronom").unwrap();
-    // Nobody fills a history with claims, and claims do not use up what an authority may.
+    // Nobody can fill a history with claims, and claims do not use up the limit of an authority.
     stage.register(oai()).unwrap();
     let other = account("other");
     for _ in 0..9 {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use handfast_id::{InfoUri, InfoValidity, Namespaces, recognise};
 use handfast_registry::{
-    GivenNamespace, Limit, NamespaceAct, NamespaceCase, NamespaceEntry, NamespaceForm,
+    Limit, NamespaceAct, NamespaceCase, NamespaceEntry, NamespaceForm, NamespaceImport,
     NamespaceOrder, NamespaceQuery, NamespaceStatus, NamespacesChanged, Role,
 };
-use handfast_store::{Place, Table, Write};
+use handfast_store::{Table, TableKey, Write};
 use proptest::prelude::*;
 
 use crate::*;
@@ -39,7 +39,7 @@ pub(crate) fn stage() -> Stage {
     let clock = Arc::new(AtomicU64::new(1_800_000_000_000));
     let folder = tempfile::tempdir().unwrap();
     let (shown, chance) = (Arc::clone(&clock), AtomicU64::new(1));
-    let world = World::new(
+    let environment = Environment::new(
         move || shown.load(Ordering::Relaxed),
         move |bytes| {
             let draw = chance.fetch_add(1, Ordering::Relaxed).to_be_bytes();
@@ -47,7 +47,7 @@ pub(crate) fn stage() -> Stage {
             bytes.iter_mut().zip(draw).for_each(|(byte, d)| *byte = *d);
         },
     );
-    let registry = Registry::create(&folder.path().join("data"), world).unwrap();
+    let registry = Registry::create(&folder.path().join("data"), environment).unwrap();
     for name in ["owner", "stranger", "lead", "admin", "other"] {
         registry.create_account(&OPERATOR, name, "").unwrap();
     }
@@ -96,11 +96,14 @@ impl Stage {
         who: &Principal,
         name: &str,
         act: NamespaceAct,
-    ) -> Result<Arc<NamespaceEntry>, Refusal> {
+    ) -> Result<Arc<NamespaceEntry>, RegistryError> {
         self.act_on_namespace(who, name, NamespaceOrder::new(act, "because"))
     }
 
-    pub(crate) fn propose(&self, form: NamespaceForm) -> Result<Arc<NamespaceEntry>, Refusal> {
+    pub(crate) fn propose(
+        &self,
+        form: NamespaceForm,
+    ) -> Result<Arc<NamespaceEntry>, RegistryError> {
         let name = form.namespace.clone();
         self.act(
             &account("owner"),
@@ -109,17 +112,20 @@ impl Stage {
         )
     }
 
-    pub(crate) fn approve(&self, name: &str) -> Result<Arc<NamespaceEntry>, Refusal> {
+    pub(crate) fn approve(&self, name: &str) -> Result<Arc<NamespaceEntry>, RegistryError> {
         self.act(&OPERATOR, name, NamespaceAct::Approve { until: None })
     }
 
-    pub(crate) fn register(&self, form: NamespaceForm) -> Result<Arc<NamespaceEntry>, Refusal> {
+    pub(crate) fn register(
+        &self,
+        form: NamespaceForm,
+    ) -> Result<Arc<NamespaceEntry>, RegistryError> {
         let name = form.namespace.clone();
         self.propose(form)?;
         self.approve(&name)
     }
 
-    pub(crate) fn change(&self, form: NamespaceForm) -> Result<Arc<NamespaceEntry>, Refusal> {
+    pub(crate) fn change(&self, form: NamespaceForm) -> Result<Arc<NamespaceEntry>, RegistryError> {
         let name = form.namespace.clone();
         self.act(
             &account("owner"),
@@ -156,7 +162,7 @@ fn who_may_do_what_is_as_the_table_says() {
             assert_eq!(got, *expected, "{act} on {before} by {who}");
             cells += 1;
         }
-        // What would be done is what is done; a refusal does nothing.
+        // The preview is what happens; a rejected action changes nothing.
         for (who, expected) in people.iter().zip(&expected).rev() {
             let got = stage.try_it(act, name, who, false);
             assert_eq!(got, *expected, "{act} on {before} by {who}, in earnest");
@@ -169,7 +175,7 @@ fn who_may_do_what_is_as_the_table_says() {
 }
 
 impl Stage {
-    /// Tries an act, or says what would come of it.
+    /// Tries an action, or previews it.
     fn try_it(&self, act: &str, name: &str, who: &str, is_rehearsed: bool) -> &'static str {
         let who = match who {
             "console" => OPERATOR,
@@ -197,24 +203,24 @@ impl Stage {
             "comment" => {
                 return match self.comment_on_namespace(&who, name, "Fine.") {
                     Ok(_) => self.namespace(name).unwrap().state(self.time()).as_str(),
-                    Err(refusal) => refusal.code(),
+                    Err(error) => error.code(),
                 };
             }
             "policy" => {
                 let set = self.set_namespace_policy(&who, "Ask first.");
-                return set.map_or_else(|refusal| refusal.code(), |_| "ok");
+                return set.map_or_else(|error| error.code(), |_| "ok");
             }
             "import" => {
                 let mut form = form();
                 form.title = "Another".into();
-                let given = GivenNamespace {
+                let given = NamespaceImport {
                     form,
                     registered: None,
                     has_rules: true,
                 };
                 let mut done = self.import_namespaces(&who, vec![given]).unwrap();
                 let done = done.pop().unwrap();
-                return done.outcome.map_or_else(|refusal| refusal.code(), |_| "ok");
+                return done.outcome.map_or_else(|error| error.code(), |_| "ok");
             }
             other => panic!("{other}"),
         };
@@ -226,11 +232,11 @@ impl Stage {
         };
         match done {
             Ok(entry) => entry.state(self.time()).as_str(),
-            Err(refusal) => refusal.code(),
+            Err(error) => error.code(),
         }
     }
 
-    /// Brings an entry into a state, and gives its name.
+    /// Brings an entry into a state, and returns its name.
     pub(crate) fn set(&self, state: &str) -> &'static str {
         let owner = account("owner");
         let provisional = || {
@@ -277,7 +283,7 @@ impl Stage {
     }
 }
 
-/// Document 003 §6: N4 before, N0 after; nothing is opened anew in between.
+/// Document 003 §6: N4 before, N0 after; nothing is reopened in between.
 #[test]
 fn info_6_oai_as_in_the_document() {
     let stage = stage();
@@ -293,7 +299,7 @@ fn info_6_oai_as_in_the_document() {
     authority(&stage, "info:oai");
     name(&stage, u4);
     assert_eq!(stage.show(&OPERATOR, n0).unwrap().key, n0);
-    // Withdrawn, it is no longer registered, and what was equal stays so.
+    // Withdrawn, it is no longer registered, and its normalisation stays.
     stage
         .act(&account("owner"), "oai", NamespaceAct::Withdraw)
         .unwrap();
@@ -331,11 +337,12 @@ fn info_7_every_historical_example_comes_out_as_stated() {
     }
 }
 
-/// Each historical entry would be taken again: its examples and the generated trials come out alike twice.
+/// Each historical entry would be accepted again: its examples and the generated trials normalise
+/// to themselves.
 #[test]
 fn all_historical_entries_pass_what_new_ones_must() {
     let stage = stage();
-    let given = GivenNamespace::read(Namespaces::historical_json()).unwrap();
+    let given = NamespaceImport::read(Namespaces::historical_json()).unwrap();
     assert_eq!(given.len(), 29);
     let done = stage.import_namespaces(&OPERATOR, given).unwrap();
     for imported in done {
@@ -364,23 +371,23 @@ fn rules_that_would_move_or_merge_names_are_refused() {
     stage.register(plain.clone()).unwrap();
     authority(&stage, "info:oai");
     name(&stage, "info:oai/ABC");
-    let refusal = stage.change(oai()).unwrap_err();
-    assert_eq!(refusal.code(), "moves-names");
-    assert!(refusal.to_string().contains("info:oai/ABC"), "{refusal}");
+    let error = stage.change(oai()).unwrap_err();
+    assert_eq!(error.code(), "moves-names");
+    assert!(error.to_string().contains("info:oai/ABC"), "{error}");
 
-    // Rules under which each name stays where it is are fine.
+    // Rules that keep the key of each name are accepted.
     name(&stage, "info:oai/abc");
     assert_eq!(code(stage.change(oai())), "moves-names");
     for i in 0..20 {
         name(&stage, &format!("info:oai/X-{i}"));
     }
     plain.normalisation.strip = "-".into();
-    let refusal = stage.change(plain.clone()).unwrap_err().to_string();
+    let error = stage.change(plain.clone()).unwrap_err().to_string();
     assert!(
-        refusal.contains("info:oai/X-0") && refusal.contains("10 more"),
-        "{refusal}"
+        error.contains("info:oai/X-0") && error.contains("10 more"),
+        "{error}"
     );
-    // A reserved name counts, and is not told.
+    // A reserved name counts, and is not named.
     let reserved = NewName {
         reserve: true,
         ..NewName::default()
@@ -389,9 +396,9 @@ fn rules_that_would_move_or_merge_names_are_refused() {
         .create_name(&OPERATOR, "info:oai/secret_", reserved)
         .unwrap();
     plain.normalisation.strip = "_".into();
-    let refusal = stage.change(plain.clone()).unwrap_err().to_string();
-    assert!(!refusal.contains("secret"), "{refusal}");
-    // What changes no name may change.
+    let error = stage.change(plain.clone()).unwrap_err().to_string();
+    assert!(!error.contains("secret"), "{error}");
+    // A change that affects no name is allowed.
     plain.normalisation.strip = "~".into();
     plain.title = "Another".into();
     assert_eq!(stage.change(plain).unwrap().form.title, "Another");
@@ -512,7 +519,7 @@ fn forms_that_are_not_fit_are_refused() {
         ..oai()
     };
     assert_eq!(code(stage.propose(long(10_001))), "too-large");
-    // Each text is fine by itself, all of them are too much.
+    // Each text fits by itself, but all of them are too much.
     let mut large = long(10_000);
     large.syntax.summary = "x".repeat(10_000);
     large.normalisation.summary = "x".repeat(10_000);
@@ -547,7 +554,7 @@ fn forms_that_are_not_fit_are_refused() {
         ..oai()
     };
     assert_eq!(code(stage.propose(undeclared)), "not-declared");
-    // Script in a text is a text.
+    // A script in a text stays text.
     let script = NamespaceForm {
         description: "<script>alert(1)</script>".into(),
         ..oai()
@@ -555,7 +562,7 @@ fn forms_that_are_not_fit_are_refused() {
     stage.propose(script).unwrap();
 }
 
-/// In a program that backtracks, each of these takes longer than anybody lives.
+/// A backtracking program would take longer than a lifetime for each of these.
 #[test]
 fn hostile_patterns_do_no_harm() {
     let stage = stage();
@@ -568,7 +575,7 @@ fn hostile_patterns_do_no_harm() {
         "(?:(?:a?){30}){30}c",
         "(?:a|b)*a(?:a|b){200}c",
     ];
-    // Without a period, so that nothing seen before comes again.
+    // Without a period, so that no earlier value comes again.
     let letter = |i: u64| {
         let bits = i.wrapping_mul(i).wrapping_mul(2_654_435_761) >> 13;
         if bits & 1 == 0 { 'a' } else { 'b' }
@@ -598,7 +605,7 @@ fn all_of_it_survives_being_closed_backed_up_and_restored() {
     let copy = stage.folder.path().join("copy");
     stage.backup(&copy).unwrap();
     let restored = stage.folder.path().join("restored");
-    let restored = Registry::restore(&copy, &restored, world()).unwrap();
+    let restored = Registry::restore(&copy, &restored, environment()).unwrap();
     assert!(restored.check().unwrap().problems.is_empty());
     assert_eq!(restored.namespace_policy().unwrap().text, "Ask first.");
     let key = |registry: &Registry| {
@@ -608,7 +615,7 @@ fn all_of_it_survives_being_closed_backed_up_and_restored() {
     };
     assert_eq!(key(&restored), "info:oai/abc");
     let folder = copy_of(&stage);
-    let opened = Registry::open(&folder, world()).unwrap();
+    let opened = Registry::open(&folder, environment()).unwrap();
     assert_eq!(key(&opened), "info:oai/abc");
     assert_eq!(
         opened.namespace("oai").unwrap().status,
@@ -616,7 +623,7 @@ fn all_of_it_survives_being_closed_backed_up_and_restored() {
     );
 }
 
-/// A name that is kept under rules which held a moment ago would never be found again.
+/// A name stored under outdated rules would never be found again.
 #[test]
 fn names_and_rules_may_race() {
     let stage = stage();
@@ -634,10 +641,10 @@ fn names_and_rules_may_race() {
                 let create = |id: &String| name(&stage, id);
                 names.inspect(create).collect::<Vec<_>>()
             });
-            // Refused if a name was faster.
+            // Rejected if a name was created first.
             match stage.change(form) {
                 Ok(_) => {}
-                Err(refusal) => assert_eq!(refusal.code(), "moves-names"),
+                Err(error) => assert_eq!(error.code(), "moves-names"),
             }
             creating.join().unwrap()
         });
@@ -660,19 +667,19 @@ fn check_finds_an_entry_that_is_not_what_was_written() {
         let store = handfast_store::Store::open(&folder).unwrap();
         store
             .change(|now| {
-                let place = Place::named(Table::Namespaces, b"entry:oai");
-                let bytes = now.get(&place, <[u8]>::to_vec)?.unwrap();
+                let table_key = TableKey::named(Table::Namespaces, b"entry:oai");
+                let bytes = now.get(&table_key, <[u8]>::to_vec)?.unwrap();
                 let text = String::from_utf8_lossy(&bytes).contains("because");
                 assert!(text);
                 let at = bytes.windows(7).position(|w| w == b"because").unwrap();
                 let mut bytes = bytes;
                 bytes[at] = b'B';
-                let write = Write::put(place, &bytes);
+                let write = Write::put(table_key, &bytes);
                 Ok::<_, handfast_store::StoreError>((vec![write], ()))
             })
             .unwrap();
     }
-    let opened = Registry::open(&folder, world()).unwrap();
+    let opened = Registry::open(&folder, environment()).unwrap();
     let problems: Vec<_> = opened
         .check()
         .unwrap()
@@ -686,7 +693,7 @@ fn check_finds_an_entry_that_is_not_what_was_written() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever steps are taken are idempotent on what nobody generated.
+    /// Accepted steps are idempotent on inputs that were not generated, too.
     #[test]
     fn info_6_what_is_taken_is_idempotent(
         strip in "[-._ ]{0,2}", upper in any::<bool>(), cut in "[/:]{0,1}", trim in "[./]{0,2}",
@@ -707,7 +714,7 @@ proptest! {
         form.normalisation.steps = Some(steps);
         let stage = stage();
         match stage.register(form) {
-            Err(refusal) => prop_assert_eq!(refusal.code(), "not-idempotent"),
+            Err(error) => prop_assert_eq!(error.code(), "not-idempotent"),
             Ok(_) => {
                 for text in texts {
                     let once = stage.canonical(&format!("info:p/{text}")).0;

@@ -1,4 +1,4 @@
-//! What the handle protocol does (`handle-protocol.md` §3, §9).
+//! The operations of the handle protocol (`handle-protocol.md` §3, §9).
 
 use handfast_registry::{Operation, Performed};
 

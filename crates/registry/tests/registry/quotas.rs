@@ -1,6 +1,6 @@
-//! What one account may make the server store, and answers that stay short.
+//! Limits on what one account may store, and bounded responses.
 
-use handfast_registry::{Edit, Import, JobKind, Moment, NewToken, Outcome, Role};
+use handfast_registry::{Edit, HistoryPoint, Import, JobKind, NewToken, Outcome, Role};
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn names_of(prefix: &str, count: usize) -> Vec<String> {
         .collect()
 }
 
-fn withdraw(scene: &Scene, who: &Principal, ids: &[String]) -> Result<Vec<Outcome>, Refusal> {
+fn withdraw(scene: &Scene, who: &Principal, ids: &[String]) -> Result<Vec<Outcome>, RegistryError> {
     let mut told = Vec::new();
     let mut report = |outcome: &Outcome| told.push(outcome.clone());
     scene.withdraw_all(who, ids, "wrong", false, &mut report)?;
@@ -19,7 +19,7 @@ fn withdraw(scene: &Scene, who: &Principal, ids: &[String]) -> Result<Vec<Outcom
 
 /// Guards: an account without a role stored its lists for ever, 60 MB a second.
 #[test]
-fn whoever_may_withdraw_nothing_stores_nothing() {
+fn a_withdrawal_without_the_right_stores_nothing() {
     let scene = scene();
     authority(&scene, "20.1");
     name(&scene, "20.1/n0");
@@ -37,7 +37,7 @@ fn whoever_may_withdraw_nothing_stores_nothing() {
     assert!(scene.usage().used < before + (1 << 20));
 }
 
-/// Guards: 100,000 names were looked at for somebody who may touch none of them.
+/// Guards: 100,000 names were checked for a principal that may change none of them.
 #[test]
 fn a_list_that_begins_with_many_names_of_others_is_refused_as_a_whole() {
     let scene = scene();
@@ -55,7 +55,7 @@ fn a_list_that_begins_with_many_names_of_others_is_refused_as_a_whole() {
     assert_eq!(scene.jobs().unwrap().len(), 1);
 }
 
-/// Guards: a list stayed when its job had ended.
+/// Guards: a list stayed after its job had ended.
 #[test]
 fn names_of_others_are_refused_and_lists_go_with_their_jobs() {
     let scene = scene();
@@ -93,7 +93,7 @@ fn names_of_others_are_refused_and_lists_go_with_their_jobs() {
     );
     let job = scene.jobs().unwrap().pop().unwrap();
     assert_eq!((job.counts.changed, job.counts.refused), (2, 5));
-    // What was done can be undone without the list.
+    // The job can be undone without the list.
     let undo = JobKind::Undo { job: job.number };
     let undone = scene.run_job(&ann, undo, false, &mut |_| ()).unwrap();
     assert_eq!(undone.counts.changed, 2);
@@ -101,7 +101,7 @@ fn names_of_others_are_refused_and_lists_go_with_their_jobs() {
     assert_eq!(code(bad), "bad-reason");
 }
 
-/// Guards: nothing bounded how many jobs an account started, and an import without a line left a job.
+/// Guards: nothing limited how many jobs an account started, and an empty import left a job.
 #[test]
 fn an_account_starts_so_many_jobs_and_the_operator_any_number() {
     let scene = scene_with(Limits {
@@ -121,7 +121,7 @@ fn an_account_starts_so_many_jobs_and_the_operator_any_number() {
         import(&ann, &format!("{{\"id\":\"20.1/{number}\"}}")).unwrap();
     }
     match import(&ann, "{\"id\":\"20.1/x\"}") {
-        Err(Refusal::Quota {
+        Err(RegistryError::Quota {
             retry_after: Some(seconds),
             ..
         }) => assert!((80_000..=86_400).contains(&seconds), "{seconds}"),
@@ -188,7 +188,8 @@ fn a_limited_token_sees_jobs_that_it_could_have_started() {
     assert_eq!((page.jobs.len(), page.next), (2, Some(3)));
 }
 
-/// Guards: one that was only asked for made the server answer for it, and kept the operator from creating it.
+/// Guards: a mere request made the server answer for the prefix, and kept the operator from
+/// creating it.
 #[test]
 fn an_authority_that_is_asked_for_is_none_yet() {
     let scene = scene();
@@ -200,11 +201,11 @@ fn an_authority_that_is_asked_for_is_none_yet() {
         assert!(!scene.is_responsible(handle).unwrap(), "{handle}");
     }
     let handle = handfast_id::Handle::from_stored("21.999/x").unwrap();
-    assert!(scene.lend(&handle, |_| ()).unwrap().is_none());
+    assert!(scene.with_record(&handle, |_| ()).unwrap().is_none());
     assert!(scene.authorities().unwrap().is_empty());
     assert_eq!(scene.requested_authorities().unwrap(), 1);
     assert!(scene.homed().unwrap().is_empty());
-    // Neither what is below it nor it itself waits for that.
+    // Neither it nor the authorities below it wait for that.
     authority(&scene, "21.999.1");
     let over = scene.create_authority_over(&OPERATOR, "21.999", NewAuthority::default());
     let (path, declined) = over.unwrap();
@@ -213,7 +214,7 @@ fn an_authority_that_is_asked_for_is_none_yet() {
         ("21.999", Some(carol.clone()))
     );
     assert!(scene.is_responsible("21.999/x").unwrap());
-    assert!(scene.lend(&handle, |_| ()).unwrap().is_some());
+    assert!(scene.with_record(&handle, |_| ()).unwrap().is_some());
     let created = scene.authority(&OPERATOR, "21.999").unwrap();
     assert!(created.grants.is_empty());
     assert_eq!(code(ask("21.999")), "authority-exists");
@@ -226,7 +227,7 @@ fn an_authority_that_is_asked_for_is_none_yet() {
     assert!(scene.check().unwrap().problems.is_empty());
 }
 
-/// Guards: an account without a role asked for any number of authorities, of 30 kB each.
+/// Guards: an account without a role requested any number of authorities, of 30 kB each.
 #[test]
 fn an_account_asks_for_so_many_authorities() {
     let scene = scene();
@@ -258,7 +259,7 @@ fn an_account_asks_for_so_many_authorities() {
     assert_eq!(code(refused), "too-large");
 }
 
-/// Guards: reserved names of another tenant were given out by the textual tree.
+/// Guards: reserved names of another tenant were shown because of the text of their path.
 #[test]
 fn a_parent_that_came_later_sees_nothing_of_those_below_it() {
     let scene = scene();
@@ -313,7 +314,7 @@ fn a_parent_that_came_later_sees_nothing_of_those_below_it() {
     }
 }
 
-/// Guards: a pattern that costs much was taken, and compiled for each name.
+/// Guards: an expensive pattern was accepted, and compiled for each name.
 #[test]
 fn patterns_that_cost_much_are_refused_before_the_writer_sees_them() {
     let scene = scene();
@@ -338,7 +339,7 @@ fn patterns_that_cost_much_are_refused_before_the_writer_sees_them() {
         made += 1;
         Ok(())
     });
-    // Those that are minted follow it, too, or are refused by it.
+    // Minted names follow it, too, or are rejected by it.
     assert!(minted.is_ok() && made == 3 || minted.is_err());
 }
 
@@ -350,13 +351,13 @@ fn changed(scene: &Scene, id: &str, size: usize, times: usize) {
     }
 }
 
-/// Guards: all of a history was in memory at once, 225 MB of it for anybody who asked.
+/// Guards: the whole history was in memory at once, 225 MB for any client that asked.
 #[test]
 fn a_history_comes_page_by_page_and_no_page_is_long() {
     let scene = scene();
     authority(&scene, "20.1");
     name(&scene, "20.1/x");
-    // A name whose key begins alike, and one after it.
+    // A name whose key has the same beginning, and one after it.
     name(&scene, "20.1/xy");
     changed(&scene, "20.1/x", 100_000, 12);
     let nobody = Principal::nobody();
@@ -366,7 +367,7 @@ fn a_history_comes_page_by_page_and_no_page_is_long() {
             .history_page(&nobody, "20.1/x", after, 100, None)
             .unwrap();
         assert!(!page.entries.is_empty());
-        let bytes = |entry: &handfast_registry::Entry| -> usize {
+        let bytes = |entry: &handfast_registry::HistoryEntry| -> usize {
             let values = |record: &handfast_registry::Record| {
                 record
                     .values
@@ -413,7 +414,7 @@ fn a_history_comes_page_by_page_and_no_page_is_long() {
     }
     // By number and by time, and from anywhere.
     let middle = &all[6].event;
-    let from = |after: u64, limit: usize, until: Option<Moment>| {
+    let from = |after: u64, limit: usize, until: Option<HistoryPoint>| {
         let page = scene
             .history_page(&nobody, "20.1/x", after, limit, until)
             .unwrap();
@@ -428,9 +429,13 @@ fn a_history_comes_page_by_page_and_no_page_is_long() {
         from(middle.number - 1, 1, None),
         (vec![middle.number], Some(middle.number))
     );
-    let past = from(middle.number - 1, 9, Some(Moment::Event(middle.number)));
+    let past = from(
+        middle.number - 1,
+        9,
+        Some(HistoryPoint::Event(middle.number)),
+    );
     assert_eq!(past, (vec![middle.number], None));
-    let past = from(middle.number - 1, 2, Some(Moment::Time(middle.time)));
+    let past = from(middle.number - 1, 2, Some(HistoryPoint::Time(middle.time)));
     assert_eq!(past.0.last(), Some(&middle.number));
     assert_eq!(from(u64::MAX, 9, None), (vec![], None));
     assert!(scene.has_more_events(&nobody, "20.1/x", 12).unwrap());

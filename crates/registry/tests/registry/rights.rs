@@ -1,6 +1,6 @@
-//! Who may do what.
+//! Rights.
 
-use handfast_registry::{AuthorityChange, Edit, Moment, Role};
+use handfast_registry::{AuthorityChange, Edit, HistoryPoint, Role};
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, ValueList};
 
 use crate::*;
@@ -36,7 +36,7 @@ fn urn_5_roles_hold_below_and_nowhere_else() {
         .unwrap();
     for id in ["urn:urn-3:HUL:b", "urn:urn-3:HUL2:b"] {
         match scene.create_name(&bob, id, NewName::default()) {
-            Err(Refusal::Denied {
+            Err(RegistryError::Denied {
                 needs: Role::Write,
                 authority,
             }) => {
@@ -49,14 +49,14 @@ fn urn_5_roles_hold_below_and_nowhere_else() {
     assert!(
         matches!(
             refused,
-            Err(Refusal::Denied {
+            Err(RegistryError::Denied {
                 needs: Role::Lead,
                 ..
             })
         ),
         "{refused:?}"
     );
-    // Who leads above has full control of what others made below; the root of all.
+    // A lead above has full control of everything below; the root of all.
     let root = account("hul");
     scene
         .grant(&OPERATOR, "urn:urn-3", &root, Role::Admin)
@@ -83,7 +83,7 @@ fn urn_5_roles_hold_below_and_nowhere_else() {
     );
     let orphan = scene.create_authority(&ann, "urn:urn-3:HUL.NO.X", NewAuthority::default());
     assert_eq!(code(orphan), "no-authority");
-    // The root holds no names.
+    // The root has no names.
     assert_eq!(
         code(scene.create_name(&OPERATOR, "urn:urn-3:NOBODY:x", NewName::default())),
         "no-authority"
@@ -108,7 +108,7 @@ fn rights_are_those_of_the_table() {
     assert_eq!(cells, 5 * 45);
 }
 
-/// Sets a stage for one cell of the table and tries the operation.
+/// Sets up one cell of the table and tries the operation.
 #[expect(
     clippy::too_many_lines,
     reason = "one arm for each operation of the table"
@@ -234,7 +234,7 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
         "retire" => scene.retire_authority(&who, "20.1"),
         other => panic!("unknown operation {other}"),
     };
-    outcome.map_or_else(|refusal| refusal.code(), |()| "ok")
+    outcome.map_or_else(|error| error.code(), |()| "ok")
 }
 
 #[test]
@@ -388,7 +388,7 @@ fn a_reserved_name_does_not_leak() {
         history[0].version.is_none(),
         "nor what it was while it was reserved"
     );
-    let then = Moment::Event(history[0].event.number);
+    let then = HistoryPoint::Event(history[0].event.number);
     assert_eq!(
         code(scene.show_at(&eve, "20.1/x", then).map(|_| ())),
         "not-yet"
@@ -528,7 +528,7 @@ fn values_say_who_may_write_them() {
         )
         .unwrap();
     let ann = Principal::parse("300:20.1/ann").unwrap();
-    let stranger = Principal::parse("300:99/stranger").unwrap();
+    let outsider = Principal::parse("300:99/stranger").unwrap();
     let note = |index, text: &[u8]| {
         Edit::put(vec![NewValue {
             permissions: Some("1111".parse().unwrap()),
@@ -540,16 +540,16 @@ fn values_say_who_may_write_them() {
         "invalid-value"
     );
     scene.edit_name(&ann, "20.1/x", note(3, b"new")).unwrap();
-    // What the public may write anybody who is known may, and that alone.
+    // Any known identity may write values that are open to public writing, and nothing else.
     scene
-        .edit_name(&stranger, "20.1/x", note(2, b"new"))
+        .edit_name(&outsider, "20.1/x", note(2, b"new"))
         .unwrap();
     assert_eq!(
-        code(scene.edit_name(&stranger, "20.1/x", note(2, b"new"))),
+        code(scene.edit_name(&outsider, "20.1/x", note(2, b"new"))),
         "denied"
     );
     assert_eq!(
-        code(scene.edit_name(&stranger, "20.1/x", Edit::remove(&[2]))),
+        code(scene.edit_name(&outsider, "20.1/x", Edit::remove(&[2]))),
         "denied"
     );
     assert_eq!(
@@ -558,7 +558,8 @@ fn values_say_who_may_write_them() {
     );
 }
 
-/// Anybody who could log in turned a public-writable note into a secret key, and became whom it was the key of.
+/// Any client that could log in turned a publicly writable note into a secret key, and could then
+/// log in with it.
 #[test]
 fn a_public_writable_value_never_becomes_a_key_or_an_administrator() {
     let scene = scene();
@@ -580,11 +581,11 @@ fn a_public_writable_value_never_becomes_a_key_or_an_administrator() {
     let box_itself = Principal::parse("0:20.1/box").unwrap();
     let granted = scene.grant(&OPERATOR, "20.1", &box_itself, Role::Write);
     granted.unwrap();
-    let (stranger, public) = (
+    let (outsider, public) = (
         Principal::parse("300:20.2/stranger").unwrap(),
         Principal::parse("0:0.SITE/PUBLIC").unwrap(),
     );
-    for who in [&stranger, &public, &account("bob")] {
+    for who in [&outsider, &public, &account("bob")] {
         for value in [
             with(1, "HS_SECKEY", "1111", b"known"),
             with(1, "hs_seckey", "1111", b"known"),
@@ -594,7 +595,7 @@ fn a_public_writable_value_never_becomes_a_key_or_an_administrator() {
             with(1, "HS_SITE.6", "1111", b"known"),
             with(1, "HS_CERT", "1111", b"known"),
             with(1, "HS_SIGNATURE", "1111", b"known"),
-            // Neither does what kind of value it is change, nor who may write it.
+            // Neither the type of the value nor its permissions change.
             with(1, "URL", "1111", b"known"),
             with(1, "NOTE", "1110", b"new"),
             with(2, "HS_SECKEY", "0111", b"known"),
@@ -621,7 +622,7 @@ fn a_public_writable_value_never_becomes_a_key_or_an_administrator() {
             }
         }
     }
-    for (who, data) in [(&stranger, b"1"), (&public, b"2")] {
+    for (who, data) in [(&outsider, b"1"), (&public, b"2")] {
         let edit = Edit::put(vec![with(1, "NOTE", "1111", data)]);
         scene.edit_name(who, "20.1/box", edit).unwrap();
     }

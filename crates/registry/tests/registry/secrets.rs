@@ -1,6 +1,6 @@
-//! What nobody learns, and by what nobody passes for somebody else.
+//! Secrets stay secret, and nobody can pass for another.
 
-use handfast_registry::{Edit, Moment, NewValue, Reading, Role, verify_proof};
+use handfast_registry::{Edit, HistoryPoint, NewValue, Reading, Role, verify_proof};
 use handfast_wire::Permissions;
 
 use crate::*;
@@ -101,7 +101,7 @@ fn what_is_withdrawn_or_was_made_private_is_gone_from_its_history_too() {
     };
     let then = |who: &Principal| {
         let shown = scene
-            .show_at(who, "20.1000/x", Moment::Event(first))
+            .show_at(who, "20.1000/x", HistoryPoint::Event(first))
             .unwrap();
         indexes(&shown.record.values)
     };
@@ -132,11 +132,11 @@ fn what_is_withdrawn_or_was_made_private_is_gone_from_its_history_too() {
     assert_eq!(seen(&nobody), [[0_u32; 0]; 3]);
     assert_eq!(then(&nobody), [0_u32; 0]);
     let shown = scene
-        .show_at(&nobody, "20.1000/x", Moment::Event(first))
+        .show_at(&nobody, "20.1000/x", HistoryPoint::Event(first))
         .unwrap();
     assert!(shown.record.tombstone.is_some());
     assert_eq!(then(&ann), [1, 2]);
-    // Its history is proved all the same.
+    // Its history has a proof all the same.
     let proof = scene.prove(&nobody, "20.1000/x").unwrap();
     assert_eq!(proof.values.len(), 1);
     let key = scene.log_key().unwrap();

@@ -1,4 +1,4 @@
-//! What mirrors see: each row of the table of events and transactions, and copies of everything.
+//! What mirrors see: each row of the table of events and transactions, and full copies.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ fn after(registry: &Registry, number: u64) -> Vec<Transaction> {
     all
 }
 
-/// What they do, in short.
+/// Their actions, in short.
 fn seen(registry: &Registry, number: u64) -> Vec<String> {
     let all = after(registry, number);
     let short = |transaction: &Transaction| {
@@ -26,7 +26,7 @@ fn seen(registry: &Registry, number: u64) -> Vec<String> {
     all.iter().map(short).collect()
 }
 
-/// What happens after everything so far.
+/// The transactions after all earlier ones.
 fn new(registry: &Registry, what: impl FnOnce()) -> Vec<String> {
     let before = registry.event_count().unwrap();
     what();
@@ -53,7 +53,7 @@ fn an_authority_is_homed_and_its_record_created() {
     let made = new(&scene, || authority(&scene, "20.ab"));
     assert_eq!(made, ["home 0.na/20.ab", "create 0.na/20.ab"]);
     assert_eq!(after(&scene, 0)[0].number, 1);
-    // Handles are given by what they are looked up by.
+    // Handles are named by their keys.
     assert_eq!(after(&scene, 0)[0].handle, "0.NA/20.AB");
     scene.create_account(&OPERATOR, "ann", "").unwrap();
     let asked = new(&scene, || {
@@ -69,7 +69,7 @@ fn an_authority_is_homed_and_its_record_created() {
     assert_eq!(approved, ["home 0.na/20.ab.1", "create 0.na/20.ab.1"]);
 }
 
-/// A mirror that was told that a prefix is no longer homed would refuse names that resolve here.
+/// After an unhome a mirror would refuse names that resolve here.
 #[test]
 fn retiring_an_authority_takes_nothing_from_mirrors() {
     let scene = scene();
@@ -95,7 +95,7 @@ fn create_change_withdraw_and_restore() {
         scene.edit_name(&OPERATOR, "20.1/x", edit).unwrap();
     });
     assert_eq!(changed, ["update 20.1/x"]);
-    // Values are those of now, also in the create.
+    // Values are the current ones, also in the create.
     let all = after(&scene, start);
     assert_eq!(all.len(), 2);
     for transaction in all {
@@ -103,13 +103,13 @@ fn create_change_withdraw_and_restore() {
     }
     let withdrawn = new(&scene, || withdraw(&scene, "20.1/x"));
     assert_eq!(withdrawn, ["delete 20.1/x"]);
-    // What is gone is neither created nor updated.
+    // A deleted handle is neither created nor updated.
     assert_eq!(seen(&scene, start), ["delete 20.1/x"]);
     let restored = new(&scene, || {
         scene.restore_name(&OPERATOR, "20.1/x").unwrap();
     });
     assert_eq!(restored, ["create 20.1/x"]);
-    // What is there again is not deleted.
+    // A restored handle is not deleted.
     let all = ["create 20.1/x", "update 20.1/x", "create 20.1/x"];
     assert_eq!(seen(&scene, start), all);
     let handed = new(&scene, || {
@@ -155,7 +155,7 @@ fn erasable_names_are_seen_although_their_events_hide_them() {
     assert_eq!(seen(&scene, start), all);
     let erased = new(&scene, || scene.erase_name(&OPERATOR, "20.1/x").unwrap());
     assert_eq!(erased, ["delete 20.1/x"]);
-    // Nobody has seen it, and nobody will.
+    // It was never public, and never will be.
     let erased = new(&scene, || {
         scene.erase_name(&OPERATOR, "20.1/secret").unwrap();
     });
@@ -251,7 +251,8 @@ fn copy(registry: &Registry, from: Option<&str>) -> Handles {
     }
 }
 
-/// Whatever happens, a mirror that follows and one that copies hold what the protocol resolves here.
+/// After any operations, a mirror that follows and one that copies have exactly the handles that
+/// the protocol resolves here.
 #[test]
 fn following_and_copying_come_to_the_same() {
     let scene = scene();
@@ -291,7 +292,7 @@ fn following_and_copying_come_to_the_same() {
     for (handle, values) in &mirror {
         assert_eq!(&scene.handle(handle).unwrap().unwrap().values, values);
     }
-    // A copy goes on after any handle, one that is gone too.
+    // A copy can continue after any handle, also after a deleted one.
     let (middle, _) = mirror.iter().nth(mirror.len() / 2).unwrap();
     let rest = copy(&scene, Some(middle));
     let expected = mirror.len() - mirror.len() / 2 - 1;
@@ -320,7 +321,7 @@ fn more_than_is_read_at_once_comes_whole() {
     let read = transactions.read(&scene, &|_| true).unwrap().unwrap();
     assert!(read.len() < 80, "{}", read.len());
     assert_eq!(after(&scene, 0).len(), 92);
-    // What is not wanted is not read; prefixes are everybody's.
+    // Unwanted handles are not read; every mirror gets the prefixes.
     let mut transactions = scene.transactions(0).unwrap();
     let wanted = |handle: &str| handle == "20.1/7";
     let read = transactions.read(&scene, &wanted).unwrap().unwrap();
@@ -328,7 +329,7 @@ fn more_than_is_read_at_once_comes_whole() {
     assert!(transactions.read(&scene, &wanted).unwrap().is_none());
 }
 
-/// A stretch that was passed over must not take with it what came after.
+/// Skipping a range must not skip the events after it.
 #[test]
 fn what_comes_after_events_that_mean_nothing_is_seen() {
     let scene = scene();
@@ -371,7 +372,7 @@ fn a_registry_that_was_restored_begins_a_new_log() {
     scene.backup(&file).unwrap();
     name(&scene, "20.1/lost");
     let folder = scene.folder.path().join("restored");
-    let restored = Registry::restore(&file, &folder, world()).unwrap();
+    let restored = Registry::restore(&file, &folder, environment()).unwrap();
     assert_eq!(restored.log_start().unwrap().unwrap().number, events + 1);
     assert_eq!(seen(&restored, events), [""; 0]);
     name(&restored, "20.1/new");

@@ -26,8 +26,8 @@ fn put(values: &[(u32, &str)]) -> Edit {
     Edit::put(values.collect::<Vec<_>>())
 }
 
-/// Does something to a name, and gives the event that it was.
-fn event<T>(registry: &Registry, id: &str, done: Result<T, Refusal>) -> u64 {
+/// Changes a name, and returns the event.
+fn event<T>(registry: &Registry, id: &str, done: Result<T, RegistryError>) -> u64 {
     done.map(|_| ()).unwrap();
     record(registry, id).last_event
 }
@@ -57,7 +57,7 @@ fn values_that_were_added_replaced_and_removed_come_back_as_they_were() {
     let undone = scene.undo(&OPERATOR, "20.1/x", None).unwrap();
     assert_eq!(values(&scene, "20.1/x"), before);
     assert_eq!(undone.record.version, 4, "a new change, nothing taken back");
-    // What was undone can be done again in the same way.
+    // An undone change can be made again in the same way.
     scene.undo(&OPERATOR, "20.1/x", None).unwrap();
     assert_eq!(values(&scene, "20.1/x"), after);
     assert_eq!(actions(&scene, "20.1/x")[1..], [Action::Change; 4]);
@@ -120,12 +120,12 @@ fn an_earlier_change_is_undone_beside_later_ones_but_never_over_them() {
     scene
         .edit_name(&OPERATOR, "20.1/x", put(&[(7, "e")]))
         .unwrap();
-    let kept = record(&scene, "20.1/x");
-    let refusal = scene.undo(&OPERATOR, "20.1/x", Some(replaced)).unwrap_err();
-    assert_eq!(refusal.code(), "changed-since");
-    assert!(refusal.to_string().contains("value 7"), "{refusal}");
-    assert_eq!(record(&scene, "20.1/x"), kept, "a refusal leaves nothing");
-    // The later one first, then the earlier one: back to where it was.
+    let before = record(&scene, "20.1/x");
+    let error = scene.undo(&OPERATOR, "20.1/x", Some(replaced)).unwrap_err();
+    assert_eq!(error.code(), "changed-since");
+    assert!(error.to_string().contains("value 7"), "{error}");
+    assert_eq!(record(&scene, "20.1/x"), before, "a refusal leaves nothing");
+    // The later one first, then the earlier one: back to the start.
     scene.undo(&OPERATOR, "20.1/x", None).unwrap();
     scene.undo(&OPERATOR, "20.1/x", Some(replaced)).unwrap();
     assert_eq!(values(&scene, "20.1/x"), [url, seven]);
@@ -162,7 +162,7 @@ fn withdrawing_restoring_and_handing_over_are_undone() {
     scene.undo(&OPERATOR, "20.1/x", None).unwrap();
     assert_eq!(record(&scene, "20.1/x").state, State::Active);
     assert_eq!(record(&scene, "20.1/x").tombstone, None);
-    // What was undone was a restoration: its opposite has the reason, date and successor of before.
+    // A restoration was undone: the withdrawal has its old reason, date and successor.
     scene.undo(&OPERATOR, "20.1/x", None).unwrap();
     assert_eq!(record(&scene, "20.1/x").state, State::Withdrawn);
     assert_eq!(record(&scene, "20.1/x").tombstone, tombstone);
@@ -291,7 +291,7 @@ fn undoing_takes_the_right_to_make_the_opposite_change() {
             let outcome = scene.undo(&account(who), id, None);
             if may.contains(&who) {
                 outcome.unwrap();
-                // Undone again, so that the next one finds the same.
+                // Undone again, so that the next case starts the same.
                 scene.undo(&OPERATOR, id, None).unwrap();
             } else {
                 assert_eq!(code(outcome), "denied", "{who} {id}");
@@ -310,7 +310,7 @@ fn undoing_takes_the_right_to_make_the_opposite_change() {
         .unwrap();
     try_all("20.1/gone", &["writer", "lead", "admin"]);
 
-    // By the key of an identity somebody is known: putting it back takes a lead.
+    // A key identifies somebody: putting it back takes a lead.
     name(&scene, "20.1/id");
     let key = NewValue::new(300, "HS_SECKEY", b"secret");
     scene
@@ -323,7 +323,7 @@ fn undoing_takes_the_right_to_make_the_opposite_change() {
         .transfer_name(&OPERATOR, "20.1/handed", &account("holder"))
         .unwrap();
     try_all("20.1/handed", &["admin"]);
-    // Who looks after one name alone undoes what they may change.
+    // A principal that administers one name undoes what it may change.
     scene
         .edit_name(&account("holder"), "20.1/handed", put(&[(5, "a")]))
         .unwrap();
@@ -331,8 +331,8 @@ fn undoing_takes_the_right_to_make_the_opposite_change() {
     assert_eq!(values(&scene, "20.1/handed").len(), 1);
 }
 
-/// A name was withdrawn, restored, and withdrawn again for another reason: the first withdrawal has been
-/// undone long ago, and undoing it again must not take back the second.
+/// A name was withdrawn, restored, and withdrawn again for another reason: the first withdrawal has
+/// been undone long ago, and undoing it again must not take back the second.
 #[test]
 fn an_earlier_withdrawal_is_not_undone_over_a_later_one() {
     let scene = scene();

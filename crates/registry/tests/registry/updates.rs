@@ -1,13 +1,13 @@
-//! Updates by import: what an interrupted one leaves, and what is undone of it.
+//! Updates by import: the state after an interruption, and what an undo covers.
 
 use std::fmt::Write as _;
 use std::io::{self, Read};
 
-use handfast_registry::{Import, Imported, JobKind, Refusal, ValueCounts};
+use handfast_registry::{Import, Imported, JobKind, RegistryError, ValueCounts};
 
 use super::*;
 
-/// More than a chunk of the writer is read of, in no order, so that names are sorted first.
+/// More than one chunk is read, unsorted, so that names are sorted first.
 const NAMES: u64 = 3_000;
 
 fn table(host: &str) -> String {
@@ -19,7 +19,7 @@ fn table(host: &str) -> String {
     table
 }
 
-fn import(scene: &Scene, input: impl Read + Send) -> Result<Imported, Refusal> {
+fn import(scene: &Scene, input: impl Read + Send) -> Result<Imported, RegistryError> {
     let import = Import {
         source: "names.csv".into(),
         update: true,
@@ -40,7 +40,8 @@ impl Read for Failing<'_> {
     }
 }
 
-/// Only what ran after an interruption would have been undone, had the job not stored its events with its names.
+/// Without events stored with the names, only the part after an interruption would have been
+/// undone.
 #[test]
 fn an_interrupted_update_is_resumed_and_undone_as_a_whole() {
     let scene = scene();
@@ -56,7 +57,7 @@ fn an_interrupted_update_is_resumed_and_undone_as_a_whole() {
         String::from_utf8_lossy(&shown.record.values[0].data).into_owned()
     };
 
-    // The input is longer than what is looked at first, and breaks off behind that.
+    // The input is longer than the part for detection, and breaks off behind it.
     let new = format!("{}{}", table("new.example"), "\n".repeat(2 << 20));
     let failed = import(&scene, Failing(&new.as_bytes()[..1_500_000]));
     assert!(failed.is_err());
@@ -69,7 +70,7 @@ fn an_interrupted_update_is_resumed_and_undone_as_a_whole() {
         "the events are stored before the end"
     );
 
-    // Somebody else changes a name meanwhile.
+    // Another change is made in between.
     scene
         .withdraw_all(&OPERATOR, &["20.1/5".into()], "wrong", false, &mut |_| ())
         .unwrap();

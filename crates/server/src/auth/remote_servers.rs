@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use handfast_client::{Client, ClientError, Query, Roots, World};
+use handfast_client::{Client, ClientError, Environment, Query, Roots};
 use handfast_wire::{Message, Reference, ResponseCode, Value};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
@@ -30,7 +30,7 @@ impl RemoteServers {
     pub(crate) fn new(roots: Roots) -> std::io::Result<Self> {
         // Anybody can have records that name addresses: nobody is to reach through us what only we
         // can reach.
-        let client = Client::new(World::system()).careful();
+        let client = Client::new(Environment::system()).careful();
         client.set_roots(roots);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)

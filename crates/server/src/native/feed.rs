@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use handfast_registry::{Refusal, Registry, Transaction, TransactionAction, Transactions};
+use handfast_registry::{Registry, RegistryError, Transaction, TransactionAction, Transactions};
 use handfast_wire::body::Receiver;
 use handfast_wire::crypto::{CryptoError, SigningKey};
 use handfast_wire::{Codec, DigestAlgorithm, Value, handle_hash, put_bytes};
@@ -64,7 +64,7 @@ pub(crate) enum Phase {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FeedError {
     #[error(transparent)]
-    Read(#[from] Refusal),
+    Read(#[from] RegistryError),
     #[error(transparent)]
     Sign(#[from] CryptoError),
 }
@@ -170,7 +170,7 @@ impl Feed {
     }
 
     /// Reads some more; a mirror gets what its server is responsible for.
-    fn read(&mut self, registry: &Registry) -> Result<(), Refusal> {
+    fn read(&mut self, registry: &Registry) -> Result<(), RegistryError> {
         let receiver = self.receiver;
         let is_wanted = |handle: &str| {
             let hash = handle_hash(handle, receiver.hash_option);

@@ -80,7 +80,7 @@ impl Native {
         // A panic fails this request alone, by whatever way it came.
         let answered = answered.unwrap_or_else(|_| {
             let text = "this request failed inside the server; its log says where";
-            let error = self.responder().refusal(request, ResponseCode::Error, text);
+            let error = self.responder().error(request, ResponseCode::Error, text);
             vec![Outgoing::open(&error)]
         });
         // All replies to a request have the same outcome.
@@ -99,7 +99,7 @@ impl Native {
         permit: Option<WorkPermit>,
     ) -> Vec<Outgoing> {
         let refuse = |code, text: &str| {
-            let error = self.responder().refusal(envelope.request_id, code, text);
+            let error = self.responder().error(envelope.request_id, code, text);
             vec![Outgoing::open(&error)]
         };
         let session = self
@@ -245,7 +245,7 @@ pub(crate) fn tunnel(
         let (code, text) = (ResponseCode::ProtocolError, "Invalid message length");
         native
             .responder()
-            .refusal(request_id, code, text)
+            .error(request_id, code, text)
             .encode(&mut out);
         native
             .context

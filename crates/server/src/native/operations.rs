@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use handfast_registry::{
-    NewValue, Operation, Performed, Principal, Record, Refusal, State, ValueProblem,
+    NewValue, Operation, Performed, Principal, Record, RegistryError, State, ValueProblem,
     is_public_write, prefix_of, with_slash,
 };
 use handfast_wire::body::{
@@ -487,7 +487,7 @@ impl Native {
         };
         match self.context.registry.perform(&who.who, operation) {
             Ok(performed) => Ok(Some(performed)),
-            Err(Refusal::Value {
+            Err(RegistryError::Value {
                 index,
                 problem: ValueProblem::Exists,
             }) => Err(index_conflict(index)),

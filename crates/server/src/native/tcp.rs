@@ -263,7 +263,7 @@ async fn refuse(
     text: &str,
 ) -> io::Result<()> {
     let code = ResponseCode::ProtocolError;
-    let error = native.responder().refusal(request_id, code, text);
+    let error = native.responder().error(request_id, code, text);
     native
         .context
         .native_metrics

@@ -9,7 +9,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use handfast_registry::take_turns;
+use handfast_registry::reuse_snapshots;
 use handfast_wire::{Codec, Envelope, MAX_PACKET, Reader, packets};
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -53,7 +53,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
         tracing::error!("no thread could be started for a UDP socket");
         return;
     };
-    take_turns();
+    reuse_snapshots();
     loop {
         let received = match receive(socket, &mut headers, &mut buffers) {
             Ok(received) => received,

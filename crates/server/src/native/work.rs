@@ -90,7 +90,7 @@ impl Native {
     pub(crate) fn busy(&self, envelope: &Envelope, transport: Transport) -> Outgoing {
         let fault = busy();
         let (code, text) = (fault.code, &fault.message);
-        let error = self.responder().refusal(envelope.request_id, code, text);
+        let error = self.responder().error(envelope.request_id, code, text);
         self.context
             .native_metrics
             .count(transport, Opcode::Reserved, code);

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use handfast_registry::{end_turn, takes_turns};
+use handfast_registry::{release_snapshot, reuses_snapshots};
 use tokio::time::Instant;
 
 use crate::context::ServerContext;
@@ -27,7 +27,7 @@ pub(crate) struct CoarseTime {
 /// Releases the snapshot and the time. Threads that reuse snapshots do this before they wait.
 pub(crate) fn end() {
     COARSE_TIME.set(None);
-    end_turn();
+    release_snapshot();
 }
 
 /// The time at which this batch of requests began, or a little later.
@@ -44,7 +44,7 @@ pub(crate) fn time(context: &ServerContext) -> CoarseTime {
         instant: Instant::now(),
         now: context.now(),
     };
-    if takes_turns() {
+    if reuses_snapshots() {
         COARSE_TIME.set(Some((time, REFRESH_EVERY)));
     }
     time

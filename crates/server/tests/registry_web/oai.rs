@@ -332,7 +332,7 @@ fn a_form_and_an_old_link_ask_the_same() {
 /// What this registry says of its entries in the old form is nothing new to it.
 #[test]
 fn full_records_are_read_back_as_what_they_are() {
-    use handfast_registry::{GivenNamespace, Principal};
+    use handfast_registry::{NamespaceImport, Principal};
 
     let server = Server::start();
     let names = server
@@ -343,7 +343,7 @@ fn full_records_are_read_back_as_what_they_are() {
         let xml = server
             .get(&format!("/registry/info/{}.xml", entry.name()))
             .body;
-        let given = GivenNamespace::read(&xml).unwrap();
+        let given = NamespaceImport::read(&xml).unwrap();
         let done = server
             .registry
             .import_namespaces(&Principal::Operator, given);

@@ -208,7 +208,7 @@ fn a_change_over_one_interface_shows_on_every_interface() {
     let server = Server::start();
     let address: ServerAddress = server.served.addresses.native.to_string().parse().unwrap();
     let login = Login::with_secret("300:20.1000/ADMIN", b"secret").unwrap();
-    let client = Client::new(handfast_client::World::system())
+    let client = Client::new(handfast_client::Environment::system())
         .at(address)
         .with_login(login);
     let runtime = tokio::runtime::Runtime::new().unwrap();

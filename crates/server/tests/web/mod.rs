@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use handfast_registry::{
-    AuthorityChange, NewAuthority, NewName, NewValue, Principal, Registry, World,
+    AuthorityChange, Environment, NewAuthority, NewName, NewValue, Principal, Registry,
 };
 use handfast_server::{Identity, Listener, RunningServer, ServerContext, WebSettings};
 
@@ -52,10 +52,10 @@ impl Answer {
     }
 }
 
-fn world(clock: &Arc<AtomicU64>) -> World {
+fn world(clock: &Arc<AtomicU64>) -> Environment {
     let counter = AtomicU64::new(1);
     let clock = Arc::clone(clock);
-    World::new(
+    Environment::new(
         move || clock.load(Ordering::SeqCst),
         move |bytes| {
             for byte in bytes {

@@ -1,11 +1,11 @@
-//! Why an operation of a batch cannot be told.
+//! Errors in the operations of a batch.
 
 use std::fmt;
 
 use super::lines::MAX_LINE;
 use super::read::MAX_OPERATION;
 
-/// What is wrong, and in which line. Never holds what the line says: it may be a secret.
+/// What is wrong, and in which line. It never contains the text of the line, which may be a secret.
 ///
 /// ```
 /// use handfast_wire::batch::{BatchReader, BatchReason};

@@ -1,8 +1,8 @@
 //! Files that a batch names, put into the batch itself.
 //!
-//! A batch may say `FILE path` where a value has its data. Such a path means a file on the machine of whoever wrote the
-//! batch, so the program that they run reads it, and hands on a batch that names no files: whoever takes the batch never
-//! opens one.
+//! A batch may say `FILE path` instead of the data of a value. Such a path means a file on the
+//! machine of the author, so the author's program reads it and sends a batch that names no files.
+//! The receiver of a batch never opens a file.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Write};
@@ -34,8 +34,8 @@ pub struct FileValue<'v> {
     pub path: &'v str,
 }
 
-/// Copies a batch, with the bytes that `read` gives for a file in place of its name. Where it gives `None` the line
-/// stays as it is. Every line keeps its number.
+/// Copies a batch, with the bytes that `read` gives for a file in place of its name. Where it gives
+/// `None` the line stays as it is. Every line keeps its number.
 pub fn inline_files(
     input: impl BufRead,
     out: &mut impl Write,

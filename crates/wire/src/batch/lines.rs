@@ -26,9 +26,9 @@ pub(super) struct Copied {
 
 /// A line of the input.
 pub(super) enum Line<'a> {
-    /// What it holds, without its end.
+    /// Its content, without its end.
     Bytes(&'a [u8]),
-    /// More than is kept.
+    /// Longer than the buffer.
     TooLong,
 }
 
@@ -96,11 +96,11 @@ impl<R: BufRead> Lines<R> {
         }))
     }
 
-    /// Puts the next line into the buffer; `false` at the end of the file. Of a line that is too long it keeps as
-    /// much as shows that it is.
+    /// Puts the next line into the buffer; `false` at the end of the file. Of a line that is too
+    /// long it keeps as much as shows that it is.
     fn fill(&mut self) -> io::Result<bool> {
         // Room for the mark and the carriage return that are not part of the line.
-        const KEPT: usize = MAX_LINE + 5;
+        const MAX_BUFFERED: usize = MAX_LINE + 5;
         self.buffer.clear();
         let mut is_line = false;
         loop {
@@ -117,9 +117,11 @@ impl<R: BufRead> Lines<R> {
             let end = available.iter().position(|byte| *byte == b'\n');
             let part = available.get(..end.unwrap_or(available.len()));
             let part = part.unwrap_or_default();
-            let room = KEPT.saturating_sub(self.buffer.len()).min(part.len());
+            let wanted = MAX_BUFFERED
+                .saturating_sub(self.buffer.len())
+                .min(part.len());
             self.buffer
-                .extend_from_slice(part.get(..room).unwrap_or_default());
+                .extend_from_slice(part.get(..wanted).unwrap_or_default());
             let used = part.len() + usize::from(end.is_some());
             self.input.consume(used);
             if end.is_some() {
@@ -159,10 +161,10 @@ mod tests {
 
     #[test]
     fn a_line_is_as_long_as_may_be_and_no_longer() {
-        let longest = vec![b'x'; MAX_LINE];
-        let both = [&longest[..], b"\r\n", &longest, b"x\nz"].concat();
+        let max_line = vec![b'x'; MAX_LINE];
+        let both = [&max_line[..], b"\r\n", &max_line, b"x\nz"].concat();
         assert_eq!(lengths(&both), [Some(MAX_LINE), None, Some(1)]);
-        let far_too_long = [&longest[..], &longest, b"\n\n"].concat();
+        let far_too_long = [&max_line[..], &max_line, b"\n\n"].concat();
         assert_eq!(lengths(&far_too_long), [None, Some(0)]);
     }
 }

@@ -1,12 +1,13 @@
 //! Batch files: operations on handles as lines of text (`handle-protocol.md` §12.1).
 //!
-//! Operations are read one at a time, whatever the size of the file. One that is wrong is reported with its line and
-//! does not keep the next from being read.
+//! Operations are read one at a time, whatever the size of the file. A malformed operation is
+//! reported with its line, and the next one is read nevertheless.
 //!
 //! ```
 //! use handfast_wire::batch::{BatchReader, Operation};
 //!
-//! let file = "CREATE 20.500.12345/abc\n1 URL 86400 1110 UTF8 https://example.org/abc\n\nDELETE 20.500.12345/x\n";
+//! let file = "CREATE 20.500.12345/abc\n1 URL 86400 1110 UTF8 https://example.org/abc\n\n\
+//!             DELETE 20.500.12345/x\n";
 //! let mut lines = Vec::new();
 //! for entry in BatchReader::new(file.as_bytes()) {
 //!     let entry = entry?;
@@ -41,18 +42,19 @@ use crate::{Admin, AdminPermissions, Codec, Permissions, Reference, ValueList};
 ///
 /// let entry = BatchReader::new(&b"\n\nDELETE\n"[..]).next().unwrap()?;
 /// assert_eq!(entry.line, 3);
-/// assert_eq!(entry.operation.unwrap_err().to_string(), "line 3: there is no handle after the command");
+/// let error = entry.operation.unwrap_err().to_string();
+/// assert_eq!(error, "line 3: there is no handle after the command");
 /// # Ok::<_, std::io::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct BatchEntry {
     /// The line of its command, counted from 1.
     pub line: u64,
-    /// What to do, or why that cannot be told.
+    /// The operation, or why it cannot be read.
     pub operation: Result<Operation, BatchError>,
 }
 
-/// What a batch asks for.
+/// An operation of a batch.
 ///
 /// ```
 /// use handfast_wire::batch::{BatchReader, Operation};
@@ -77,7 +79,7 @@ pub enum Operation {
         /// Who.
         administrator: Reference<'static>,
         /// By what.
-        credential: Credential,
+        credential: BatchCredential,
     },
     /// Create a handle.
     Create {
@@ -113,7 +115,7 @@ pub enum Operation {
         handle: String,
     },
     /// Use a session from here on, or none.
-    SessionSetup(SessionSetup),
+    SessionSetup(BatchSessionSetup),
     /// Tell a site that it no longer serves prefixes.
     Unhome {
         /// Where the site is.
@@ -146,7 +148,7 @@ pub struct BatchValue {
     pub value_type: String,
     /// How many seconds it may be cached.
     pub ttl: u32,
-    /// Who may read and write it.
+    /// Its permissions.
     pub permissions: Permissions,
     /// The data.
     pub data: BatchData,
@@ -166,7 +168,7 @@ pub enum BatchData {
     Admin(Admin<'static>),
     /// Any bytes, in hexadecimal digits. Only this program knows this kind: see [`inline_files`].
     Bytes(Vec<u8>),
-    /// What is in the file of this name; for `HS_SITE` it may be JSON. Nothing is opened here.
+    /// The content of the file of this name; for `HS_SITE` it may be JSON. Nothing is opened here.
     File(String),
     /// A group of administrators.
     List(ValueList<'static>),
@@ -204,18 +206,18 @@ impl fmt::Debug for BatchData {
 /// By what an administrator proves who they are.
 ///
 /// ```
-/// use handfast_wire::batch::{Credential, Secret};
+/// use handfast_wire::batch::{BatchCredential, Secret};
 ///
 /// let credential = Credential::SecretKey(Secret::new("open sesame"));
 /// assert_eq!(format!("{credential:?}"), "SecretKey(Secret)");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Credential {
+pub enum BatchCredential {
     /// A private key in a file.
     PrivateKey {
         /// The file.
         path: String,
-        /// What opens it.
+        /// The passphrase.
         passphrase: Option<Secret>,
     },
     /// A secret key.
@@ -268,11 +270,11 @@ pub struct BatchServer {
     pub address: IpAddr,
     /// Its port.
     pub port: u16,
-    /// What it speaks there.
+    /// Its protocol.
     pub protocol: BatchProtocol,
 }
 
-/// What a server speaks.
+/// The protocol of a server.
 ///
 /// ```
 /// assert_eq!("udp".parse(), Ok(handfast_wire::batch::BatchProtocol::Udp));
@@ -311,25 +313,27 @@ impl std::str::FromStr for BatchProtocol {
 /// # Ok::<_, std::io::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SessionSetup {
+pub struct BatchSessionSetup {
     /// Whether there is a session.
     pub is_used: Option<bool>,
     /// The public key for exchanging keys.
     pub public_key: Option<ExchangeKey>,
     /// The file of its private key.
     pub private_key_path: Option<String>,
-    /// What opens that file.
+    /// The passphrase of that file.
     pub passphrase: Option<Secret>,
-    /// What is done to messages.
+    /// The protection of messages.
     pub options: Option<SessionOptions>,
     /// How many hours the session lasts.
     pub hours: Option<u32>,
 }
 
-/// What is done to the messages of a session.
+/// The protection of the messages of a session.
 ///
 /// ```
-/// let options = handfast_wire::batch::SessionOptions { is_encrypted: true, is_authenticated: true };
+/// use handfast_wire::batch::SessionOptions;
+///
+/// let options = SessionOptions { is_encrypted: true, is_authenticated: true };
 /// assert!(options.is_encrypted);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -356,8 +360,8 @@ pub enum ExchangeKey {
     Value(Reference<'static>),
 }
 
-/// Reads an administrator as batch files have it, `<index>:<12 permission characters>:<handle>`; without permissions all
-/// are meant.
+/// Reads an administrator as batch files have it, `<index>:<12 permission characters>:<handle>`;
+/// without permissions all are meant.
 ///
 /// ```
 /// use handfast_wire::AdminPermissions;
@@ -372,7 +376,7 @@ pub enum ExchangeKey {
 pub fn read_admin(text: &str) -> Option<Admin<'static>> {
     parse::admin(text).or_else(|| {
         let [administrator] = <[_; 1]>::try_from(parse::list(text)?.0).ok()?;
-        // What was to be permissions is no handle.
+        // The text instead of permissions is not a handle.
         let is_handle = administrator.handle.contains('/') && !administrator.handle.contains(':');
         is_handle.then_some(Admin {
             permissions: AdminPermissions::ALL,

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::{
-    BatchData, BatchReason, BatchServer, BatchValue, Credential, ExchangeKey, Secret,
-    SessionOptions, SessionSetup,
+    BatchCredential, BatchData, BatchReason, BatchServer, BatchSessionSetup, BatchValue,
+    ExchangeKey, Secret, SessionOptions,
 };
 use crate::{Admin, AdminPermissions, Permissions, Reference, ValueList};
 
@@ -13,7 +13,7 @@ pub(super) fn trim(text: &str) -> &str {
     text.trim_matches(is_blank)
 }
 
-/// What deployed software trims: not the other blanks of Unicode.
+/// Trims like deployed software: not the other blanks of Unicode.
 pub(super) fn is_blank(character: char) -> bool {
     character <= ' '
 }
@@ -107,14 +107,14 @@ fn reference_to(index: &str, handle: &str) -> Option<Reference<'static>> {
     Some(Reference::new(handle.to_string(), number(index)?))
 }
 
-/// What follows `REMOVE`.
+/// The operand of `REMOVE`.
 pub(super) fn remove(text: &str) -> Result<(Vec<u32>, String), BatchReason> {
     let (indexes, handle) = text.split_once(':').ok_or(BatchReason::Remove)?;
     let indexes = indexes.split(',').map(|index| value_index(trim(index)));
     Ok((indexes.collect::<Result<_, _>>()?, self::handle(handle)?))
 }
 
-/// What follows a command that is about one handle.
+/// The operand of a command on one handle.
 pub(super) fn handle(text: &str) -> Result<String, BatchReason> {
     let handle = trim(text);
     if handle.is_empty() {
@@ -123,7 +123,7 @@ pub(super) fn handle(text: &str) -> Result<String, BatchReason> {
     Ok(handle.to_string())
 }
 
-/// What follows `AUTHENTICATE`: who, and whether by a private key.
+/// The operand of `AUTHENTICATE`: the identity, and whether it has a private key.
 pub(super) fn identity(text: &str) -> Result<(Reference<'static>, bool), BatchReason> {
     let parts = text.split_once(':').and_then(|(method, rest)| {
         let is = |name: &str| method.eq_ignore_ascii_case(name);
@@ -138,20 +138,20 @@ pub(super) fn identity(text: &str) -> Result<(Reference<'static>, bool), BatchRe
 }
 
 /// The line after `AUTHENTICATE`.
-pub(super) fn credential(line: &str, is_private_key: bool) -> Result<Credential, BatchReason> {
+pub(super) fn credential(line: &str, is_private_key: bool) -> Result<BatchCredential, BatchReason> {
     let line = trim(line);
     if line.is_empty() {
         return Err(BatchReason::CredentialLine);
     }
     if !is_private_key {
-        return Ok(Credential::SecretKey(Secret::new(line)));
+        return Ok(BatchCredential::SecretKey(Secret::new(line)));
     }
     let (path, passphrase) = match line.split_once('|') {
         Some((path, passphrase)) => (path, Some(Secret::new(passphrase))),
         None => (line, None),
     };
     let path = path.to_string();
-    Ok(Credential::PrivateKey { path, passphrase })
+    Ok(BatchCredential::PrivateKey { path, passphrase })
 }
 
 /// `<ip>:<port>:<TCP|UDP|HTTP>`, with an IPv6 address in brackets.
@@ -186,7 +186,7 @@ pub(super) fn prefix(line: &str) -> Result<String, BatchReason> {
 }
 
 /// A line after `SESSIONSETUP`.
-pub(super) fn session(setup: &mut SessionSetup, line: &str) -> Result<(), BatchReason> {
+pub(super) fn session(setup: &mut BatchSessionSetup, line: &str) -> Result<(), BatchReason> {
     let (name, text) = trim(line).split_once(':').ok_or(BatchReason::Session)?;
     let text = trim(text);
     let path = || Some(text.to_string()).filter(|path| !path.is_empty());

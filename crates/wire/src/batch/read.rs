@@ -1,28 +1,30 @@
-//! Operations, read one after the other.
+//! Reading operations, one after the other.
 
 use std::fmt;
 use std::io::{self, BufRead};
 
 use super::lines::{Line, Lines};
 use super::{
-    BatchData, BatchError, BatchReason, BatchValue, Entry, Operation, SessionSetup, parse,
+    BatchData, BatchEntry, BatchError, BatchReason, BatchSessionSetup, BatchValue, Operation, parse,
 };
 
-/// How many bytes the lines of one operation may have together: it is held in memory.
+/// The maximum number of bytes of the lines of one operation, which is buffered in memory.
 pub(super) const MAX_OPERATION: usize = 4 << 20;
 
-/// Reads the operations of a batch. An error of the input ends it; a mistake in an operation does not.
+/// Reads the operations of a batch. An error of the input ends it; a mistake in an operation does
+/// not.
 ///
-/// After a mistake in the lines of a block, reading goes on after the next empty line. After a command that is not
-/// known it goes on at the next line that begins with one that is: a run of `DELETE` needs no empty lines, and one
-/// mistake in it must not hide the rest.
+/// After a mistake in the lines of a block, reading goes on after the next empty line. After a
+/// command that is not known it goes on at the next line that begins with one that is: a run of
+/// `DELETE` needs no empty lines, and one mistake in it must not hide the rest.
 ///
 /// ```
 /// use handfast_wire::batch::BatchReader;
 ///
 /// let file = "CREAT a/b\n1 URL 60 1110 UTF8 x\n\nDELETE a/c\nDELETE a/d\n";
 /// let entries: Vec<_> = BatchReader::new(file.as_bytes()).collect::<Result<_, _>>()?;
-/// assert_eq!(entries.iter().map(|entry| entry.operation.is_ok()).collect::<Vec<_>>(), [false, true, true]);
+/// let is_ok: Vec<_> = entries.iter().map(|entry| entry.operation.is_ok()).collect();
+/// assert_eq!(is_ok, [false, true, true]);
 /// # Ok::<_, std::io::Error>(())
 /// ```
 pub struct BatchReader<R> {
@@ -62,7 +64,7 @@ impl<R: BufRead> BatchReader<R> {
         }
     }
 
-    /// What was read since this was called last, and the values in it that name files.
+    /// The bytes read since the last call, and the values in them that name files.
     pub(super) fn take_copy(&mut self) -> (Vec<u8>, Vec<FileLine>) {
         let copy = self.lines.copy().map(std::mem::take);
         let text = copy.map(|copy| copy.text).unwrap_or_default();
@@ -70,7 +72,7 @@ impl<R: BufRead> BatchReader<R> {
     }
 
     /// The next operation; `None` at the end.
-    fn entry(&mut self) -> io::Result<Option<Entry>> {
+    fn entry(&mut self) -> io::Result<Option<BatchEntry>> {
         let (command, rest) = loop {
             match self.lines.next()? {
                 None => return Ok(None),
@@ -91,7 +93,7 @@ impl<R: BufRead> BatchReader<R> {
                 Err(BatchError { line, reason })
             }
         };
-        Ok(Some(Entry { line, operation }))
+        Ok(Some(BatchEntry { line, operation }))
     }
 
     fn operation(
@@ -115,7 +117,8 @@ impl<R: BufRead> BatchReader<R> {
                 }))
             }
             Command::Authenticate => {
-                // The next line belongs to it even if this one is wrong: it is a secret, and no command.
+                // The next line belongs to it even if this one is wrong: it is a secret, and no
+                // command.
                 let identity = parse::identity(rest).map_err(at);
                 let is_private_key = identity.as_ref().is_ok_and(|(_, is)| *is);
                 let read = |text: &str| parse::credential(text, is_private_key);
@@ -157,14 +160,15 @@ impl<R: BufRead> BatchReader<R> {
                 .map(|(indexes, handle)| Operation::Remove { indexes, handle })
                 .map_err(at)),
             Command::SessionSetup => {
-                let mut setup = SessionSetup::default();
+                let mut setup = BatchSessionSetup::default();
                 let block = self.trimmed_block(true, |line| parse::session(&mut setup, line))?;
                 Ok(block.map(|()| Operation::SessionSetup(setup)))
             }
         }
     }
 
-    /// The value lines up to the next empty line. One that is wrong spoils all; so does a line of blanks.
+    /// The value lines up to the next empty line. One that is wrong spoils all; so does a line of
+    /// blanks.
     fn values(&mut self, is_wanted: bool) -> io::Result<Result<Vec<BatchValue>, BatchError>> {
         let mut values = Vec::new();
         if !is_wanted {
@@ -260,7 +264,7 @@ impl<R: BufRead> BatchReader<R> {
 }
 
 impl<R: BufRead> Iterator for BatchReader<R> {
-    type Item = io::Result<Entry>;
+    type Item = io::Result<BatchEntry>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_done {
@@ -293,7 +297,8 @@ enum Command {
     Unhome,
 }
 
-/// The command of a line and the rest of it, trimmed. Commands ignore case and stand in the first column.
+/// The command of a line and the rest of it, trimmed. Commands ignore case and stand in the first
+/// column.
 fn command(line: &Line<'_>) -> (Result<Command, BatchReason>, String) {
     let text = match text(line) {
         Ok(text) => text,

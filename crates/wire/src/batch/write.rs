@@ -1,4 +1,4 @@
-//! Records, written as operations.
+//! Writing records as operations.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,14 +7,16 @@ use super::lines::MAX_LINE;
 use super::parse::{MAX_NUMBER, is_blank};
 use crate::{Admin, AdminPermissions, Codec, Reference, Ttl, Value, ValueList};
 
-/// Writes a `CREATE` with the values that the format can say, and returns the indexes of those that it cannot: binary
-/// data that is no administrator or group, text that is empty, has line ends or blanks around it, types with spaces,
-/// absolute TTLs, references, numbers of 2³¹ and more, and what is longer than a line may be. Timestamps are never part of a batch.
+/// Writes a `CREATE` with the values that the format can say, and returns the indexes of those that
+/// it cannot: binary data that is no administrator or group, text that is empty, has line ends or
+/// blanks around it, types with spaces, absolute TTLs, references, numbers of 2³¹ and more, and
+/// what is longer than a line may be. Timestamps are never part of a batch.
 ///
 /// ```
 /// use handfast_wire::{Value, batch};
 ///
-/// let values = [Value::new(1, "URL", b"https://example.org/"), Value::new(2, "PHOTO", b"\xFF\xD8")];
+/// let url = Value::new(1, "URL", b"https://example.org/");
+/// let values = [url, Value::new(2, "PHOTO", b"\xFF\xD8")];
 /// let mut out = Vec::new();
 /// assert_eq!(batch::write_create(&mut out, "20.1000/x", &values)?, [2]);
 /// assert_eq!(out, b"CREATE 20.1000/x\n1 URL 86400 1110 UTF8 https://example.org/\n\n");

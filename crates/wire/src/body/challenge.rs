@@ -8,15 +8,15 @@ use crate::digest::RequestDigest;
 use crate::reference::Reference;
 use crate::version::Version;
 
-/// What must be answered before a request is done (`handle-protocol.md` §3.5). Its envelope has the
-/// session id by which the answer is known.
+/// A challenge that must be answered before a request is carried out (`handle-protocol.md` §3.5).
+/// The session id in its envelope identifies the answer.
 ///
 /// Since 2.1 the digest comes first, and RD is set; before, the nonce does, and RD is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Challenge<'a> {
     /// The digest of the request.
     pub digest: RequestDigest,
-    /// What nobody could foresee: 16 bytes, but any number is read.
+    /// An unpredictable number: 16 bytes, but any length is accepted.
     pub nonce: Cow<'a, [u8]>,
 }
 
@@ -46,15 +46,15 @@ impl<'a> Body<'a> for Challenge<'a> {
     }
 }
 
-/// The answer to a challenge (`handle-protocol.md` §3.6), in an envelope with the challenge's session
-/// id.
+/// The answer to a challenge (`handle-protocol.md` §3.6), in an envelope with the challenge's
+/// session id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChallengeAnswer<'a> {
     /// `HS_PUBKEY` or `HS_SECKEY`, exactly so.
     pub authentication_type: Cow<'a, str>,
     /// The key that answers; its index may be 0.
     pub key: Reference<'a>,
-    /// What the key makes of nonce and digest (`handle-protocol.md` §7.2, §7.3).
+    /// The signature or MAC over nonce and digest (`handle-protocol.md` §7.2, §7.3).
     pub response: Cow<'a, [u8]>,
 }
 

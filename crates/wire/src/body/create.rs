@@ -1,12 +1,12 @@
-//! Creation: the handle that came of it.
+//! Creation: the created handle.
 
 use std::borrow::Cow;
 
 use super::reply_handle;
 use crate::codec::{Codec, DecodeError, Reader, put_bytes};
 
-/// The handle that was created, as requested or as minted (`handle-protocol.md` §3.3). "Older servers
-/// send an empty body."
+/// The handle that was created, as requested or as minted (`handle-protocol.md` §3.3). "Older
+/// servers send an empty body."
 ///
 /// ```
 /// use handfast_wire::{Codec, body::CreateReply};

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
 
-/// What went wrong, in words (`handle-protocol.md` §3.13).
+/// An error message (`handle-protocol.md` §3.13).
 ///
-/// The message is always written, for clients "read it unconditionally"; it may be missing in what old
-/// servers send.
+/// The message is always written, for clients "read it unconditionally"; it may be missing in what
+/// old servers send.
 ///
 /// ```
 /// use handfast_wire::{Codec, body::ErrorReply};
@@ -20,8 +20,8 @@ use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
 pub struct ErrorReply<'a> {
     /// For people; may be empty.
     pub message: Cow<'a, str>,
-    /// The indexes that are at fault. Deployed software neither sends nor reads them; without any, not
-    /// even their count is written.
+    /// The indexes that are at fault. Deployed software neither sends nor reads them; without any,
+    /// not even their count is written.
     pub indexes: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Bodies of a handle alone, and of nothing.
+//! Bodies with one handle, and empty bodies.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
-//! What messages carry, by operation (`handle-protocol.md` §3).
+//! The bodies of messages, by operation (`handle-protocol.md` §3).
 //!
-//! Bodies here are without the request digest that a reply may begin with: [`Message::read`] takes it
-//! off and [`Responder::reply`] puts it there. Only a [`Challenge`] holds its own. [`Request`] and
-//! [`Reply`] are whatever a message carries.
+//! Bodies here do not include the request digest that a reply may begin with: [`Message::read`]
+//! removes it and [`Responder::reply`] adds it. Only a [`Challenge`] has its own. [`Request`] and
+//! [`Reply`] are any body of a message.
 //!
 //! | operation | request | reply |
 //! |---|---|---|
@@ -18,7 +18,7 @@
 //! | `HOME_PREFIX`, `UNHOME_PREFIX` | [`HandleRequest`] | [`Empty`] |
 //! | `SESSION_SETUP` | [`SessionSetup`] | [`SessionSetupReply`] |
 //! | `SESSION_TERMINATE` | [`HandleRequest`] | [`Empty`] |
-//! | `SESSION_EXCHANGEKEY` | [`SessionKey`] | [`Empty`] |
+//! | `SESSION_EXCHANGEKEY` | [`EncryptedSessionKey`] | [`Empty`] |
 //! | `GET_NEXT_TXN_ID` | [`HandleRequest`] | [`NextTransaction`] |
 //! | `RETRIEVE_TXN_LOG` | [`RetrieveRequest`] | [`RetrieveReply`] and a stream |
 //! | `DUMP_HANDLES` | [`DumpRequest`] | [`Empty`] and a stream |
@@ -54,7 +54,7 @@ pub use referral::Referral;
 pub use reply::Reply;
 pub use request::Request;
 pub use resolve::{ResolutionReply, ResolutionRequest};
-pub use session::{DhOffer, KeyExchange, SessionKey, SessionSetup, SessionSetupReply};
+pub use session::{DhOffer, EncryptedSessionKey, KeyExchange, SessionSetup, SessionSetupReply};
 pub use site_info::SiteInfoReply;
 pub use transactions::{
     DumpRequest, NextTransaction, Receiver, ReplicationPoint, ResumePoint, RetrieveReply,
@@ -105,15 +105,15 @@ impl<'a, T: Codec<'a>> Body<'a> for T {
     }
 }
 
-/// The handle of a reply: "2 048 octets", or nobody reads it (`handle-protocol.md` §0).
+/// The handle of a reply: "2 048 octets"; clients reject a longer one (`handle-protocol.md` §0).
 fn reply_handle<'a>(reader: &mut Reader<'a>) -> Result<&'a str, DecodeError> {
-    reader.at_most(MAX_IN_REPLY)?;
+    reader.check_limit(MAX_IN_REPLY)?;
     reader.text()
 }
 
-/// The values of a reply: 2 048, or nobody reads them (`handle-protocol.md` §0).
+/// The values of a reply: 2 048; clients reject more (`handle-protocol.md` §0).
 fn reply_values<'a>(reader: &mut Reader<'a>) -> Result<Vec<Value<'a>>, DecodeError> {
-    reader.at_most(MAX_IN_REPLY)?;
+    reader.check_limit(MAX_IN_REPLY)?;
     reader.list(Value::MIN_LENGTH, Value::decode)
 }
 

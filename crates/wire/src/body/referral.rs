@@ -1,4 +1,4 @@
-//! Referrals: somebody else is to be asked.
+//! Referrals: another server is to be asked.
 
 use std::borrow::Cow;
 
@@ -6,8 +6,8 @@ use super::{reply_handle, reply_values};
 use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list};
 use crate::value::Value;
 
-/// Who else is to be asked (`handle-protocol.md` §3.12). "The client uses the values if any produce
-/// sites, otherwise the handle."
+/// A referral to other servers (`handle-protocol.md` §3.12). "The client uses the values if any
+/// produce sites, otherwise the handle."
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Referral<'a> {
     /// A handle that has the values, or nothing; at most 2 048 bytes.

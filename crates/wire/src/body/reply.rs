@@ -8,7 +8,7 @@ use crate::codec::DecodeError;
 use crate::message::Message;
 use crate::opcode::{Opcode, ResponseCode};
 
-/// What a message answers, with the body that its response code and its opcode have.
+/// A reply, with the body of its response code and its opcode.
 ///
 /// ```
 /// use handfast_wire::body::{Reply, ErrorReply};
@@ -20,7 +20,7 @@ use crate::opcode::{Opcode, ResponseCode};
 ///     is_primary: true,
 ///     expiration: 1_700_043_200,
 /// };
-/// let message = server.refusal(7, ResponseCode::ProtocolError, "Invalid message length");
+/// let message = server.error(7, ResponseCode::ProtocolError, "Invalid message length");
 /// let error = ErrorReply::new("Invalid message length");
 /// assert_eq!(Reply::of(&message)?, Reply::Error(ResponseCode::ProtocolError, error));
 /// # Ok::<_, handfast_wire::DecodeError>(())
@@ -40,7 +40,7 @@ pub enum Reply<'a> {
     List(ListReply<'a>),
     /// The number of the next transaction.
     NextTransaction(NextTransaction),
-    /// Ask somebody else.
+    /// Ask another server.
     Referral(ResponseCode, Referral<'a>),
     /// The message is a request.
     Request,
@@ -57,7 +57,7 @@ pub enum Reply<'a> {
 }
 
 impl<'a> Reply<'a> {
-    /// What a message answers. An operation that is not known here is [`Done`](Self::Done).
+    /// The reply of a message. An unknown operation is [`Done`](Self::Done).
     pub fn of(message: &'a Message<'_>) -> Result<Self, DecodeError> {
         match message.outcome() {
             ResponseCode::Reserved => Ok(Self::Request),

@@ -1,8 +1,8 @@
 //! Requests by their opcode.
 
 use super::{
-    Body, ChallengeAnswer, DumpRequest, HandleRequest, RemoveRequest, ResolutionRequest,
-    RetrieveRequest, SessionKey, SessionSetup, ValuesRequest, VerifyRequest,
+    Body, ChallengeAnswer, DumpRequest, EncryptedSessionKey, HandleRequest, RemoveRequest,
+    ResolutionRequest, RetrieveRequest, SessionSetup, ValuesRequest, VerifyRequest,
 };
 use crate::codec::DecodeError;
 use crate::envelope::Envelope;
@@ -13,7 +13,7 @@ use crate::opcode::Opcode;
 /// The enum, and its correspondence to opcodes and to bodies, from one table.
 macro_rules! requests {
     ($($(#[$doc:meta])* $opcode:ident($body:ident),)*) => {
-        /// What a message asks for, with the body that its opcode has.
+        /// A request, with the body of its opcode.
         ///
         /// ```
         /// use handfast_wire::body::{HandleRequest, Request};
@@ -34,7 +34,7 @@ macro_rules! requests {
         }
 
         impl<'a> Request<'a> {
-            /// What a message asks for.
+            /// The request of a message.
             pub fn of(message: &'a Message<'_>) -> Result<Self, DecodeError> {
                 match message.header.opcode {
                     $(Opcode::$opcode => message.read().map(Self::$opcode),)*
@@ -100,7 +100,7 @@ requests! {
     /// The end of a session; the handle is ignored.
     SessionTerminate(HandleRequest),
     /// The key of a session that was set up with the server's key.
-    SessionExchangeKey(SessionKey),
+    SessionExchangeKey(EncryptedSessionKey),
     /// The number of the next transaction; the handle is ignored.
     GetNextTransactionId(HandleRequest),
     /// The transactions since a point.

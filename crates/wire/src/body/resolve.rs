@@ -33,12 +33,12 @@ pub struct ResolutionRequest<'a> {
 
 impl<'a> ResolutionRequest<'a> {
     /// As many indexes, or types, as a record has values at most (§3.2).
-    pub const MOST: usize = 2_048;
+    pub const MAX_SELECTED: usize = 2_048;
 
     /// Whether more is asked for than any record has: each entry is compared with each value.
     #[must_use]
     pub fn is_excessive(&self) -> bool {
-        self.indexes.len() > Self::MOST || self.types.len() > Self::MOST
+        self.indexes.len() > Self::MAX_SELECTED || self.types.len() > Self::MAX_SELECTED
     }
 
     /// All values of a handle.
@@ -51,8 +51,8 @@ impl<'a> ResolutionRequest<'a> {
         }
     }
 
-    /// Whether a value is asked for. "Both lists empty → all values. Otherwise a value is selected if
-    /// its index is in `indexes` or its type matches an entry of `types`."
+    /// Whether a value is asked for. "Both lists empty → all values. Otherwise a value is selected
+    /// if its index is in `indexes` or its type matches an entry of `types`."
     #[must_use]
     pub fn selects(&self, value: &Value<'_>) -> bool {
         let is_wanted = |wanted: &Cow<'_, str>| match wanted.strip_suffix('.') {
@@ -129,13 +129,13 @@ mod tests {
             handle: "a/b".into(),
             values: vec![Value::new(1, "", b""); count],
         };
-        let most = reply(2_048).to_bytes();
-        assert!(ResolutionReply::from_bytes(&most).is_ok());
+        let limit = reply(2_048).to_bytes();
+        assert!(ResolutionReply::from_bytes(&limit).is_ok());
         let more = reply(2_049).to_bytes();
         let error = DecodeError::Limit {
             at: 7,
             claimed: 2_049,
-            most: 2_048,
+            limit: 2_048,
         };
         assert_eq!(ResolutionReply::from_bytes(&more), Err(error));
     }

@@ -31,7 +31,7 @@ pub struct SessionSetup<'a> {
 }
 
 impl SessionSetup<'_> {
-    /// The identity of nobody.
+    /// The anonymous identity.
     pub const ANONYMOUS: Reference<'static> = Reference {
         handle: Cow::Borrowed(""),
         index: 0xFFFF_FFFF,
@@ -39,7 +39,7 @@ impl SessionSetup<'_> {
     /// A day: what the reference asks for.
     pub const TIMEOUT: u32 = 86_400;
 
-    /// Whether the client claims to be nobody.
+    /// Whether the client is anonymous.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.identity.handle.is_empty() || self.identity.index == Self::ANONYMOUS.index
@@ -144,7 +144,8 @@ impl<'a> Codec<'a> for SessionSetup<'a> {
 pub struct SessionSetupReply<'a> {
     /// The mode of the request.
     pub mode: u16,
-    /// In mode 4 a [`DhOffer`], in modes 1 and 3 the encrypted key, in mode 2 the server's public key.
+    /// In mode 4 a [`DhOffer`], in modes 1 and 3 the encrypted key, in mode 2 the server's public
+    /// key.
     pub data: Cow<'a, [u8]>,
 }
 
@@ -164,7 +165,8 @@ impl<'a> Codec<'a> for SessionSetupReply<'a> {
 }
 
 /// The data of a [`SessionSetupReply`] in mode 4, in the layout of the reply's version: "`u32
-/// algorithm` followed immediately by the server's DH public key (…). Below 2.4 the key only", for DES.
+/// algorithm` followed immediately by the server's DH public key (…). Below 2.4 the key only", for
+/// DES.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DhOffer<'a> {
     /// 1 DES, 2 `DESede`, 3 AES.
@@ -197,12 +199,12 @@ impl<'a> Body<'a> for DhOffer<'a> {
 /// The key of a session that was set up in mode 2, encrypted with the server's key
 /// (`handle-protocol.md` §3.8).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SessionKey<'a> {
+pub struct EncryptedSessionKey<'a> {
     /// The ciphertext.
     pub encrypted: Cow<'a, [u8]>,
 }
 
-impl<'a> Codec<'a> for SessionKey<'a> {
+impl<'a> Codec<'a> for EncryptedSessionKey<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         put_bytes(out, &self.encrypted);
     }
@@ -214,7 +216,8 @@ impl<'a> Codec<'a> for SessionKey<'a> {
     }
 }
 
-/// "The two trailing zero octets are always present from the reference; they are not required by it."
+/// "The two trailing zero octets are always present from the reference; they are not required by
+/// it."
 fn skip_surplus(reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     if reader.rest() == SURPLUS {
         reader.u16()?;

@@ -3,7 +3,8 @@
 use crate::codec::{Codec, DecodeError, Reader};
 use crate::site::Site;
 
-/// A site record "with no length prefix; its end is the end of the body" (`handle-protocol.md` §3.11).
+/// A site record "with no length prefix; its end is the end of the body" (`handle-protocol.md`
+/// §3.11).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteInfoReply {
     /// The site.

@@ -1,4 +1,4 @@
-//! Replication: asking for transactions, and for everything.
+//! Replication: requests for transactions, and for a full copy.
 
 use std::borrow::Cow;
 
@@ -6,8 +6,8 @@ use super::Body;
 use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_u32};
 use crate::version::Version;
 
-/// The transactions since a point, for one server of a site (`handle-protocol.md` §11.3). Since 2.9 it
-/// begins with a mode.
+/// The transactions since a point, for one server of a site (`handle-protocol.md` §11.3). Since 2.9
+/// it begins with a mode.
 ///
 /// ```
 /// use handfast_wire::Version;
@@ -25,7 +25,7 @@ use crate::version::Version;
 pub struct RetrieveRequest<'a> {
     /// Since when.
     pub since: ReplicationPoint<'a>,
-    /// Who asks.
+    /// The receiver.
     pub receiver: Receiver,
 }
 
@@ -39,8 +39,8 @@ pub enum ReplicationPoint<'a> {
         /// The date that the source gave last time, in milliseconds since 1970; 0 for never.
         date: i64,
     },
-    /// Mode 1: in those of many sources, as JSON. It can be said since 2.9; to an older source it is
-    /// said that nothing has been seen.
+    /// Mode 1: in those of many sources, as JSON. It can be said since 2.9; to an older source it
+    /// is said that nothing has been seen.
     State(Cow<'a, str>),
 }
 
@@ -116,10 +116,10 @@ impl<'a> Body<'a> for RetrieveRequest<'a> {
     }
 }
 
-/// What a stream of transactions begins with (`handle-protocol.md` §11.3).
+/// The beginning of a stream of transactions (`handle-protocol.md` §11.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RetrieveReply {
-    /// Whether the connection is kept; deployed software does not.
+    /// Whether the connection stays open; deployed software closes it.
     pub keeps_alive: bool,
 }
 
@@ -137,7 +137,7 @@ impl Codec<'_> for RetrieveReply {
 /// All handles of one server of a site (`handle-protocol.md` §11.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DumpRequest<'a> {
-    /// Who asks.
+    /// The receiver.
     pub receiver: Receiver,
     /// Where to go on, since 2.8.
     pub resume: Option<ResumePoint<'a>>,

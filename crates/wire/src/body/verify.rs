@@ -1,4 +1,4 @@
-//! Asking who holds a secret key whether an answer was made with it.
+//! Asking the holder of a secret key to verify an answer.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use crate::codec::{Codec, DecodeError, Reader, put_bytes};
 use crate::digest::RequestDigest;
 use crate::reference::Reference;
 
-/// A challenge and its answer, for who holds the secret key (`handle-protocol.md` §3.7).
+/// A challenge and its answer, for the holder of the secret key (`handle-protocol.md` §3.7).
 ///
-/// The digest is written with its length and without its algorithm. It is read in the other form too,
-/// by algorithm and without a length: such a form does not begin with 0.
+/// The digest is written with its length and without its algorithm. It is read in the other form
+/// too, by algorithm and without a length: such a form does not begin with 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyRequest<'a> {
     /// The secret key; index 0 stands for every secret key of the handle.

@@ -1,8 +1,9 @@
-//! The numbers of the messages in a session.
+//! The counters of the messages in a session.
 
 use std::collections::BTreeSet;
 
-/// Which messages of a session have been seen, so that none is taken twice (`handle-protocol.md` §4.7).
+/// Which messages of a session have been seen, so that none is taken twice (`handle-protocol.md`
+/// §4.7).
 ///
 /// ```
 /// use handfast_wire::crypto::CounterWindow;
@@ -19,8 +20,8 @@ pub struct CounterWindow {
 impl CounterWindow {
     /// Notes a message, and says whether it is new. Ask only when its MAC has been verified.
     ///
-    /// "a counter already seen, or ≤ the oldest remembered once the window is full, is a replay". 0 is no number
-    /// of a message: deployed software never sends it.
+    /// "a counter already seen, or ≤ the oldest remembered once the window is full, is a replay". 0
+    /// is not a valid counter: deployed software never sends it.
     #[must_use]
     pub fn accept(&mut self, counter: u32) -> bool {
         let is_full = self.seen.len() >= WINDOW;
@@ -35,7 +36,7 @@ impl CounterWindow {
     }
 }
 
-/// How many are remembered.
+/// The number of remembered counters.
 const WINDOW: usize = 200;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Diffie–Hellman: how a session gets its key.
+//! Diffie–Hellman: the key exchange of a session.
 //!
-//! aws-lc-rs has no Diffie–Hellman in groups that the peer chooses, which the protocol asks for. `crypto-bigint`
-//! computes powers in constant time, and is what DSA verification stands on anyway.
+//! aws-lc-rs has no Diffie–Hellman in groups that the peer chooses, which the protocol asks for.
+//! `crypto-bigint` computes powers in constant time, and is what DSA verification stands on anyway.
 
 use std::fmt;
 
@@ -33,7 +33,8 @@ pub struct DhKeyPair {
 }
 
 impl DhKeyPair {
-    /// A key pair of the side that chooses the group: a prime of 1024 to 4096 bits, and a generator.
+    /// A key pair of the side that chooses the group: a prime of 1024 to 4096 bits, and a
+    /// generator.
     pub fn generate(
         p: &[u8],
         g: &[u8],
@@ -70,7 +71,7 @@ impl DhKeyPair {
         })
     }
 
-    /// What the other side is told.
+    /// The public number for the other side.
     #[must_use]
     pub fn public_key(&self) -> PublicKey<'static> {
         PublicKey::Dh {
@@ -80,8 +81,8 @@ impl DhKeyPair {
         }
     }
 
-    /// The secret that both sides can compute. The other key must be of the same group, and not one whose
-    /// powers anyone can guess.
+    /// The secret that both sides can compute. The other key must be of the same group, and not one
+    /// whose powers anyone can guess.
     pub fn agree(&self, peer: &PublicKey<'_>) -> Result<SharedSecret, CryptoError> {
         let PublicKey::Dh { y, p, g } = peer else {
             return Err(CryptoError::Key);
@@ -99,7 +100,7 @@ impl fmt::Debug for DhKeyPair {
     }
 }
 
-/// What Diffie–Hellman gives: as long as the prime, with leading zeros.
+/// The shared secret: as long as the prime, with leading zeros.
 ///
 /// ```
 /// use handfast_wire::crypto::{DhKeyPair, MODP_2048};
@@ -118,8 +119,8 @@ impl SharedSecret {
         let secret: &[u8] = match algorithm {
             // "skip leading zero octets of padded Z (as long as ≥ 32 octets remain)"
             SessionAlgorithm::Aes => {
-                let most = self.0.len().saturating_sub(length);
-                let zeros = self.0.iter().take(most).take_while(|octet| **octet == 0);
+                let limit = self.0.len().saturating_sub(length);
+                let zeros = self.0.iter().take(limit).take_while(|octet| **octet == 0);
                 self.0.get(zeros.count()..).unwrap_or_default()
             }
             SessionAlgorithm::Des | SessionAlgorithm::DesEde => &self.0,
@@ -139,11 +140,12 @@ impl fmt::Debug for SharedSecret {
     }
 }
 
-/// What the reference uses; shorter primes can be broken.
+/// The minimum of the reference software; shorter primes can be broken.
 const MIN_BITS: usize = 1024;
 /// Longer primes cost a server too much.
 const MAX_BITS: usize = 4096;
-/// 512 bits: twice the strength of the largest group here, and far cheaper than an exponent as long as the prime.
+/// 512 bits: twice the strength of the largest group here, and far cheaper than an exponent as long
+/// as the prime.
 const EXPONENT_OCTETS: usize = 64;
 
 /// The group of 2048 bits of RFC 3526 §3, with generator 2: a good choice for clients.

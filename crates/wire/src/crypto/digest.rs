@@ -1,4 +1,4 @@
-//! Making digests: of requests, of values, and with keys.
+//! Digests: of requests, of values, and with keys.
 
 use aws_lc_rs::{digest as sha, hmac};
 
@@ -22,8 +22,8 @@ impl DigestAlgorithm {
         }
     }
 
-    /// The digest of a value, by which `HS_SIGNATURE` covers it (`handle-protocol.md` §6.10): "hash of the value
-    /// encoding of §5 from offset 8 (index and timestamp excluded …)".
+    /// The digest of a value, by which `HS_SIGNATURE` covers it (`handle-protocol.md` §6.10): "hash
+    /// of the value encoding of §5 from offset 8 (index and timestamp excluded …)".
     ///
     /// ```
     /// use handfast_wire::{DigestAlgorithm, Value};
@@ -94,7 +94,8 @@ fn hash(algorithm: &'static sha::Algorithm, parts: &[&[u8]]) -> sha::Digest {
     context.finish()
 }
 
-/// The octets of a digest. `N` is always the length of the algorithm that made it, so none is missing or left.
+/// The octets of a digest. `N` is always the length of the algorithm that made it, so none is
+/// missing or left.
 fn array<const N: usize>(digest: &sha::Digest) -> [u8; N] {
     let mut out = [0; N];
     for (to, from) in out.iter_mut().zip(digest.as_ref()) {

@@ -55,7 +55,7 @@ const INTEGER: u8 = 0x02;
 const OCTET_STRING: u8 = 0x04;
 const SEQUENCE: u8 = 0x30;
 
-/// What is in an element of a kind, and what follows it.
+/// The content of an element of a kind, and the rest.
 fn element(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
     let (first, rest) = der.split_first()?;
     let (length, rest) = rest.split_first()?;

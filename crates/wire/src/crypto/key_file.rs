@@ -1,6 +1,7 @@
 //! Private key files: `privkey.bin`, `admpriv.bin`, `replpriv.bin`.
 //!
-//! Public key files are the bare encoding: [`PublicKey::from_bytes`](crate::Codec::from_bytes) reads them.
+//! Public key files are the bare encoding: [`PublicKey::from_bytes`](crate::Codec::from_bytes)
+//! reads them.
 
 use std::fmt;
 
@@ -78,16 +79,18 @@ pub fn read_private_key(
         }
         _ => decrypt_derived(scheme, &mut reader, passphrase)?,
     };
-    // With a wrong passphrase, padding is right by chance in one of 256 cases; the key then makes no sense.
+    // With a wrong passphrase, padding is right by chance in one of 256 cases; the key then makes
+    // no sense.
     let plain = plain.map_err(|_| KeyFileError::WrongPassphrase)?;
     PrivateKey::from_plain(&plain).map_err(|_| KeyFileError::WrongPassphrase)
 }
 
-/// Writes a private key file: with a passphrase as scheme 4, which is the default of deployed software, else as
-/// scheme 1.
+/// Writes a private key file: with a passphrase as scheme 4, which is the default of deployed
+/// software, else as scheme 1.
 ///
 /// ```
-/// use handfast_wire::crypto::{KeyFileError, PrivateKey, Protection, read_private_key, write_private_key};
+/// use handfast_wire::crypto::{KeyFileError, PrivateKey, Protection};
+/// use handfast_wire::crypto::{read_private_key, write_private_key};
 ///
 /// let key = PrivateKey::from_plain(b"\0\0\0\x0CRSA_PRIV_KEY\0\0\0\x01\x23\0\0\0\x01\x05")?;
 /// let protection = Protection { passphrase: b"secret", salt: [1; 16], iv: [2; 16] };
@@ -159,7 +162,8 @@ fn des(passphrase: &[u8]) -> Result<OldCipher, KeyFileError> {
 /// ```
 /// use handfast_wire::crypto::KeyFileError;
 ///
-/// assert_eq!(KeyFileError::Scheme(9).to_string(), "the encryption scheme 9 of the key file is not known");
+/// let text = KeyFileError::Scheme(9).to_string();
+/// assert_eq!(text, "the encryption scheme 9 of the key file is not known");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -212,7 +216,7 @@ const PLAIN: u32 = 1;
 const DES_CBC: u32 = 2;
 const AES: u32 = 4;
 
-/// What deployed software writes.
+/// The number of iterations that deployed software writes.
 const ITERATIONS: u32 = 10_000;
 /// About a second of work.
 const MAX_ITERATIONS: u32 = 2_000_000;

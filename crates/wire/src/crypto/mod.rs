@@ -1,7 +1,7 @@
 //! Signatures, MACs, secret keys and sessions of the handle protocol.
 //!
-//! Nothing here takes chance or time by itself: random bytes are arguments. Keys of old software are
-//! verified as far as that is safe, and what is made is made by the rules of the version of the message.
+//! Nothing here reads a clock or a random source: random bytes are arguments. Keys of old software
+//! are verified as far as that is safe; new data follows the rules of the version of the message.
 //!
 //! ```
 //! use handfast_wire::crypto::{SessionAlgorithm, SessionKey};

@@ -1,4 +1,4 @@
-//! Arithmetic on large numbers, which stand as big-endian bytes. In constant time for the exponent.
+//! Arithmetic on large numbers in big-endian bytes. In constant time for the exponent.
 
 use std::borrow::Cow;
 
@@ -45,8 +45,8 @@ pub(super) fn is_within(a: &[u8], b: &[u8]) -> bool {
     order.is_lt() && !matches!(a, [] | [1])
 }
 
-/// `base` to the power of `exponent`, modulo an odd `modulus`; as long as the modulus. The base is smaller than
-/// the modulus.
+/// `base` to the power of `exponent`, modulo an odd `modulus`; as long as the modulus. The base is
+/// smaller than the modulus.
 pub(super) fn power(
     base: &[u8],
     exponent: &[u8],

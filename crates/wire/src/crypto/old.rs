@@ -71,19 +71,19 @@ impl OldCipher {
             before = before.map(|_| *block);
         }
         let count = out.last().copied().map_or(0, usize::from);
-        let kept = out
+        let length = out
             .len()
             .checked_sub(count)
             .filter(|_| (1..=BLOCK).contains(&count));
-        let kept = kept.ok_or(CryptoError::Decrypt)?;
+        let length = length.ok_or(CryptoError::Decrypt)?;
         if !out
             .iter()
-            .skip(kept)
+            .skip(length)
             .all(|octet| usize::from(*octet) == count)
         {
             return Err(CryptoError::Decrypt);
         }
-        out.truncate(kept);
+        out.truncate(length);
         Ok(out)
     }
 

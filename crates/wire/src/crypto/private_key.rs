@@ -1,4 +1,4 @@
-//! Private keys, as key files hold them.
+//! Private keys in key files.
 
 use std::fmt;
 
@@ -8,7 +8,8 @@ use super::number::{canonical, power, trim};
 use crate::codec::{DecodeError, Reader, put_bytes};
 use crate::public_key::PublicKey;
 
-/// A private key (`handle-protocol.md` §6.8). Its numbers are forgotten when it is dropped, and not shown.
+/// A private key (`handle-protocol.md` §6.8). Its numbers are forgotten when it is dropped, and not
+/// shown.
 ///
 /// ```
 /// use handfast_wire::crypto::PrivateKey;
@@ -18,7 +19,7 @@ use crate::public_key::PublicKey;
 /// # Ok::<_, handfast_wire::DecodeError>(())
 /// ```
 pub enum PrivateKey {
-    /// `DSA_PRIV_KEY`; read, so that its public key can be told, but it does not sign here.
+    /// `DSA_PRIV_KEY`: read for its public key, but it does not sign here.
     Dsa {
         /// The secret exponent.
         x: Zeroizing<Vec<u8>>,
@@ -35,7 +36,7 @@ pub enum PrivateKey {
         n: Vec<u8>,
         /// The secret exponent.
         d: Zeroizing<Vec<u8>>,
-        /// What a key without them lacks.
+        /// The part that a key without them lacks.
         factors: Option<RsaFactors>,
     },
 }
@@ -126,7 +127,8 @@ impl PrivateKey {
         out
     }
 
-    /// The public key that belongs to it, unless it is an RSA key that does not say its public exponent.
+    /// The public key that belongs to it, unless it is an RSA key that does not say its public
+    /// exponent.
     #[must_use]
     pub fn public_key(&self) -> Option<PublicKey<'static>> {
         match self {

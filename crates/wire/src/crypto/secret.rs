@@ -74,7 +74,8 @@ impl SecretAlgorithm {
         }
     }
 
-    /// What clients use: "the lower of the challenge's message version and its suggested version".
+    /// The version that clients use: "the lower of the challenge's message version and its
+    /// suggested version".
     #[must_use]
     pub fn for_version(version: Version) -> Self {
         if version >= Version::new(2, 7) {
@@ -122,7 +123,8 @@ pub fn answer_with_secret(
     Ok(out)
 }
 
-/// Whether `response` was made with the secret: [`SecretAnswer::read`] and [`SecretAnswer::verify`].
+/// Whether `response` was made with the secret: [`SecretAnswer::read`] and
+/// [`SecretAnswer::verify`].
 ///
 /// ```
 /// use handfast_wire::crypto::{CryptoError, verify_secret_answer};
@@ -141,8 +143,8 @@ pub fn verify_secret_answer(
     SecretAnswer::read(response)?.verify(secret, nonce, digest)
 }
 
-/// The `response` field of an answer that was made with a secret key. Whoever verifies it knows what that costs before
-/// any secret is looked up, so that several secrets can be tried within one budget.
+/// The `response` field of an answer with a secret key. A verifier knows its cost before any secret
+/// is looked up, so that several secrets can be tried within one budget.
 ///
 /// ```
 /// use handfast_wire::crypto::{SecretAlgorithm, SecretAnswer, answer_with_secret};
@@ -170,8 +172,8 @@ struct Derivation<'a> {
 }
 
 impl<'a> SecretAnswer<'a> {
-    /// Reads an answer. All of its parameters are the sender's choice: those that would cost much work, or make a key
-    /// that can be guessed, are refused.
+    /// Reads an answer. All of its parameters are the sender's choice: those that would cost much
+    /// work, or make a key that can be guessed, are refused.
     ///
     /// An answer of 16 octets is that of version 2.0: MD5 without the octet that says so.
     pub fn read(response: &'a [u8]) -> Result<Self, CryptoError> {
@@ -218,8 +220,8 @@ impl<'a> SecretAnswer<'a> {
         self.algorithm
     }
 
-    /// How many iterations of PBKDF2 it takes to try one secret; 0 for all other algorithms, which cost next to
-    /// nothing.
+    /// How many iterations of PBKDF2 it takes to try one secret; 0 for all other algorithms, which
+    /// cost next to nothing.
     #[must_use]
     pub fn iterations(&self) -> u32 {
         u32::try_from(self.work()).unwrap_or(u32::MAX)
@@ -285,8 +287,9 @@ pub(super) fn compare(expected: &[u8], found: &[u8]) -> Result<(), CryptoError> 
     verify_slices_are_equal(expected, found).map_err(|_| CryptoError::Mismatch)
 }
 
-/// PBKDF2-HMAC-SHA1 with the quirk of `handle-protocol.md` §6.8: "each password octet is taken as a Unicode code
-/// point 0–255 and the resulting string is encoded in UTF-8". The caller has checked what it costs.
+/// PBKDF2-HMAC-SHA1 with the quirk of `handle-protocol.md` §6.8: "each password octet is taken as a
+/// Unicode code point 0–255 and the resulting string is encoded in UTF-8". The caller has checked
+/// what it costs.
 pub(super) fn derive(
     password: &[u8],
     salt: &[u8],
@@ -304,12 +307,12 @@ pub(super) fn derive(
     Ok(key)
 }
 
-/// What deployed clients send.
+/// The number of iterations that deployed clients send.
 const ITERATIONS: u32 = 10_000;
 const KEY_BITS: u32 = 160;
 
-/// The most iterations of PBKDF2 that an answer may ask for, for each secret that is tried: ten times what deployed
-/// clients send. Whoever asks is not known yet.
+/// The maximum number of iterations of PBKDF2 in an answer, for each secret that is tried: ten
+/// times as many as deployed clients send. The client is not authenticated yet.
 ///
 /// ```
 /// assert_eq!(handfast_wire::crypto::MAX_ANSWER_ITERATIONS, 100_000);

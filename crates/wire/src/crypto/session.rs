@@ -111,7 +111,7 @@ impl SessionKey {
         self.algorithm
     }
 
-    /// The octets, for those who keep sessions elsewhere.
+    /// The octets, for programs that store sessions themselves.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.key
@@ -178,8 +178,9 @@ impl SessionKey {
         })
     }
 
-    /// Encrypts what stands behind the envelope: header, body and credential section (`handle-protocol.md` §4.6).
-    /// `iv` is random and fresh for each message; as much of it is used as the cipher needs, and none below 2.4.
+    /// Encrypts what stands behind the envelope: header, body and credential section
+    /// (`handle-protocol.md` §4.6). `iv` is random and fresh for each message; as much of it is
+    /// used as the cipher needs, and none below 2.4.
     pub fn encrypt(
         &self,
         version: Version,

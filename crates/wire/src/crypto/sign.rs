@@ -19,9 +19,9 @@ use crate::version::Version;
 
 /// An RSA key that is ready to sign.
 ///
-/// Keys of 2048 bits and more sign SHA-256 with aws-lc-rs. It makes no SHA-1 signatures, which messages
-/// below 2.7 need, and takes no shorter keys, which old servers have: those are signed here, more slowly, in
-/// constant time.
+/// Keys of 2048 bits and more sign SHA-256 with aws-lc-rs. It makes no SHA-1 signatures, which
+/// messages below 2.7 need, and takes no shorter keys, which old servers have: those are signed
+/// here, more slowly, in constant time.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -70,7 +70,8 @@ impl SigningKey {
         self.public.as_ref()
     }
 
-    /// The private key in the form that TLS libraries read, if it has 2048 bits and more and tells its factors.
+    /// The private key in the form that TLS libraries read, if it has 2048 bits and more and tells
+    /// its factors.
     #[must_use]
     pub fn to_pkcs8(&self) -> Option<Zeroizing<Vec<u8>>> {
         let der: Pkcs8V1Der<'static> = self.pair.as_ref()?.as_der().ok()?;
@@ -120,7 +121,8 @@ impl fmt::Debug for SigningKey {
 /// (`handle-protocol.md` §4.3, §4.4). Outside of sessions the counter is 0.
 ///
 /// ```no_run
-/// # fn f(key: &handfast_wire::crypto::SigningKey) -> Result<(), handfast_wire::crypto::CryptoError> {
+/// # use handfast_wire::crypto::{CryptoError, SigningKey};
+/// # fn f(key: &SigningKey) -> Result<(), CryptoError> {
 /// use handfast_wire::crypto::sign_message;
 /// use handfast_wire::{Envelope, Framing, Version};
 ///
@@ -144,8 +146,9 @@ pub fn sign_message(
     ))
 }
 
-/// By what a server signs, and a client answers a challenge (`handle-protocol.md` §4.2, §7.2): "reply version
-/// ≥ 2.11 → SHA-256; 2.7 ≤ v < 2.11 → SHA-256 if the server key is RSA, SHA-1 if DSA; below 2.7 → SHA-1".
+/// By what a server signs, and a client answers a challenge (`handle-protocol.md` §4.2, §7.2):
+/// "reply version ≥ 2.11 → SHA-256; 2.7 ≤ v < 2.11 → SHA-256 if the server key is RSA, SHA-1 if
+/// DSA; below 2.7 → SHA-1".
 ///
 /// ```
 /// use handfast_wire::crypto::certified_algorithm;
@@ -165,11 +168,12 @@ pub fn certified_algorithm(version: Version, is_dsa: bool) -> DigestAlgorithm {
     }
 }
 
-/// The answer to a challenge with a private key: hash name and signature over nonce and request digest
-/// (`handle-protocol.md` §7.2). `version` is that of the challenge.
+/// The answer to a challenge with a private key: hash name and signature over nonce and request
+/// digest (`handle-protocol.md` §7.2). `version` is that of the challenge.
 ///
 /// ```no_run
-/// # fn f(key: &handfast_wire::crypto::SigningKey) -> Result<(), handfast_wire::crypto::CryptoError> {
+/// # use handfast_wire::crypto::{CryptoError, SigningKey};
+/// # fn f(key: &SigningKey) -> Result<(), CryptoError> {
 /// use handfast_wire::Version;
 /// use handfast_wire::crypto::answer_with_key;
 ///

@@ -15,8 +15,8 @@ use crate::credential::{Credential, Framing};
 use crate::digest::DigestAlgorithm;
 use crate::public_key::PublicKey;
 
-/// Verifies the signature of a message, which is header and body (`handle-protocol.md` §4.3): that of a certified
-/// reply with the key of the server.
+/// Verifies the signature of a message, which is header and body (`handle-protocol.md` §4.3): that
+/// of a certified reply with the key of the server.
 ///
 /// ```
 /// use handfast_wire::crypto::{CryptoError, verify_message};

@@ -1,4 +1,4 @@
-//! The data of a value, in the formats that JSON has for it.
+//! The data of a value in its JSON formats.
 
 use std::borrow::Cow;
 
@@ -31,8 +31,8 @@ pub(super) fn structured(value: &Value<'_>) -> Option<(&'static str, Json)> {
     says_all(format, &form, data).then_some((format, form))
 }
 
-/// Whether reading the form gives the same data. The forms leave out what deployed servers do not look at, such as
-/// bits that have no meaning; data that uses them is not written in them.
+/// Whether reading the form gives the same data. The forms leave out what deployed servers do not
+/// look at, such as bits that have no meaning; data that uses them is not written in them.
 fn says_all(format: &str, form: &Json, data: &[u8]) -> bool {
     Tree::deserialize(form).is_ok_and(|tree| read(format, tree).is_ok_and(|read| *read == *data))
 }
@@ -201,7 +201,7 @@ pub(super) fn write_key(data: &[u8]) -> Option<Json> {
     says_all("key", &form, data).then_some(form)
 }
 
-/// Reads a JSON Web Key. Members that say what a key is for are none of our business (RFC 7517 §4), but a key with
+/// Reads a JSON Web Key. Members about the use of a key are ignored (RFC 7517 §4), but a key with
 /// its private part must not be taken for a public one.
 fn key(tree: Tree<'_>) -> Result<PublicKey<'static>, Wrong> {
     let wrong = |member, expected| Wrong::Member { member, expected };
@@ -250,7 +250,8 @@ fn without_zeros(bytes: &[u8]) -> &[u8] {
     bytes.get(zeros..).unwrap_or_default()
 }
 
-/// `handle-protocol.md` §6.5: "a leading 00 octet iff the top bit would be set"; nought is one such octet.
+/// `handle-protocol.md` §6.5: "a leading 00 octet iff the top bit would be set"; nought is one such
+/// octet.
 fn minimal(bytes: &[u8]) -> Vec<u8> {
     let bytes = without_zeros(bytes);
     let needs_zero = bytes.first().is_none_or(|byte| *byte >= 0x80);

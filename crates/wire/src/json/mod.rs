@@ -1,7 +1,8 @@
-//! Values in JSON, as the handle REST API has them (`http-interfaces.md` A.15).
+//! Values in JSON, in the form of the handle REST API (`http-interfaces.md` A.15).
 //!
-//! What is written reads back byte for byte. Data that JSON has a form for – administrators, groups, keys, sites –
-//! is written in that form only if the form says all of it; otherwise as text or base64.
+//! Written values read back byte for byte. Data with a form of its own in JSON – administrators,
+//! groups, keys, sites – is written in that form only if the form is complete; otherwise as text or
+//! base64.
 //!
 //! ```
 //! use handfast_wire::{Value, json};
@@ -9,7 +10,7 @@
 //! let url = Value::new(1, "URL", b"https://example.org/");
 //! let mut text = Vec::new();
 //! json::write_value(&mut text, &url);
-//! let given: json::GivenValue = serde_json::from_slice(&text)?;
+//! let given: json::ParsedValue = serde_json::from_slice(&text)?;
 //! assert_eq!(given.into_value(), url);
 //! # Ok::<_, serde_json::Error>(())
 //! ```
@@ -21,7 +22,7 @@ mod time;
 mod tree;
 mod write;
 
-pub use read::GivenValue;
+pub use read::ParsedValue;
 pub use site::{read_site, write_site};
 pub use time::timestamp;
 pub use write::{value, value_data, write_value};

@@ -1,4 +1,4 @@
-//! Values, read from JSON.
+//! Reading values from JSON.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,26 +11,28 @@ use crate::{Permissions, Reference, Ttl, Value};
 
 /// A value as JSON gives it: what is not said is `None`.
 ///
-/// Members may come in any order; one that is unknown or comes twice is an error, and `null` stands for what is not
-/// said. Text without escapes is borrowed. Messages name the member that is wrong and never repeat what it holds.
+/// Members may come in any order; an unknown or repeated one is an error, and `null` means that it
+/// is absent. Text without escapes is borrowed. Messages name the wrong member and never repeat its
+/// content.
 ///
 /// ```
-/// use handfast_wire::json::GivenValue;
+/// use handfast_wire::json::ParsedValue;
 ///
-/// let given: GivenValue = serde_json::from_str(r#"{"index": "1", "type": "URL", "data": "https://example.org/"}"#)?;
+/// let text = r#"{"index": "1", "type": "URL", "data": "https://example.org/"}"#;
+/// let given: ParsedValue = serde_json::from_str(text)?;
 /// assert_eq!((given.index, given.ttl), (1, None));
 /// assert_eq!(*given.data, *b"https://example.org/");
 /// # Ok::<_, serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GivenValue<'a> {
+pub struct ParsedValue<'a> {
     /// The index, from 1 to 2³¹−1.
     pub index: u32,
     /// The type.
     pub value_type: Cow<'a, str>,
     /// The data, whatever format it is given in.
     pub data: Cow<'a, [u8]>,
-    /// Who may read and write it.
+    /// Its permissions.
     pub permissions: Option<Permissions>,
     /// How long it may be cached.
     pub ttl: Option<Ttl>,
@@ -40,12 +42,12 @@ pub struct GivenValue<'a> {
     pub references: Vec<Reference<'a>>,
 }
 
-impl<'a> GivenValue<'a> {
+impl<'a> ParsedValue<'a> {
     /// The same, owning its bytes.
     #[must_use]
-    pub fn into_owned(self) -> GivenValue<'static> {
+    pub fn into_owned(self) -> ParsedValue<'static> {
         let references = self.references.into_iter();
-        GivenValue {
+        ParsedValue {
             value_type: Cow::Owned(self.value_type.into_owned()),
             data: Cow::Owned(self.data.into_owned()),
             references: references.map(Reference::into_owned).collect(),
@@ -71,7 +73,7 @@ impl<'a> GivenValue<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for GivenValue<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for ParsedValue<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // `deserialize_map` would put a bare string into its message.
         deserializer.deserialize_any(ValueVisitor)
@@ -81,7 +83,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for GivenValue<'a> {
 struct ValueVisitor;
 
 impl<'de> Visitor<'de> for ValueVisitor {
-    type Value = GivenValue<'de>;
+    type Value = ParsedValue<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object with `index`, `type` and `data`")
@@ -116,7 +118,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
                 }
             }
         }
-        Ok(GivenValue {
+        Ok(ParsedValue {
             index: index.ok_or_else(|| A::Error::missing_field("index"))?,
             value_type: value_type.ok_or_else(|| A::Error::missing_field("type"))?,
             data: data.ok_or_else(|| A::Error::missing_field("data"))?,
@@ -245,8 +247,8 @@ fn read_type(tree: Tree<'_>) -> Result<Cow<'_, str>, Wrong> {
     }
 }
 
-/// `*`, or digits from the right: public-write, public-read, admin-write, admin-read. A fifth digit is common, because
-/// deployed software reads the fourth only if there is one.
+/// `*`, or digits from the right: public-write, public-read, admin-write, admin-read. A fifth digit
+/// is common, because deployed software reads the fourth only if there is one.
 fn read_permissions(tree: Tree<'_>) -> Result<Permissions, Wrong> {
     let bits = match tree {
         Tree::Text(text) if text == "*" => Some(0x0F),
@@ -334,7 +336,7 @@ impl<'de> Visitor<'de> for DataVisitor {
         Ok(number.to_string().into_bytes().into())
     }
 
-    /// The text of `1.10` is gone by now, and data is kept exactly or not at all.
+    /// The text of `1.10` is lost by now, and data must be stored exactly.
     fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
         Err(E::custom(Wrong::Member {
             member: "data",

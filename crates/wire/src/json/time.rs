@@ -14,7 +14,8 @@ pub fn timestamp(seconds: u32) -> String {
 
 /// Seconds since 1970 as twenty characters.
 pub(super) fn digits(seconds: u32) -> [u8; 20] {
-    // Four bytes of seconds end in 2106, far inside the calendar: 1970 is never given for another year.
+    // Four bytes of seconds end in 2106, far inside the calendar: 1970 is never given for another
+    // year.
     let at = OffsetDateTime::from_unix_timestamp(i64::from(seconds))
         .unwrap_or(OffsetDateTime::UNIX_EPOCH);
     let year = at.year().unsigned_abs();
@@ -47,9 +48,9 @@ pub(super) fn digits(seconds: u32) -> [u8; 20] {
     ]
 }
 
-/// Seconds since 1970, from ISO 8601 with or without separators: a date, or a date and a time with `Z`, an offset
-/// or nothing, which is UTC. Fractions of a second are dropped. `None` for what is no time, or not between 1970 and
-/// 2106.
+/// Seconds since 1970, from ISO 8601 with or without separators: a date, or a date and a time with
+/// `Z`, an offset or nothing, which is UTC. Fractions of a second are dropped. `None` for what is
+/// no time, or not between 1970 and 2106.
 pub(super) fn read(text: &str) -> Option<u32> {
     let mut rest = Scanner(text.as_bytes());
     let year = rest.number(4)?;

@@ -1,7 +1,7 @@
-//! JSON as it is given, before it is known to be right.
+//! Parsed JSON that is not checked yet.
 //!
-//! Unlike `serde_json::Value` it borrows text, refuses members that are given twice, keeps their order, and never
-//! puts what it holds into a message: it may be a secret.
+//! Unlike `serde_json::Value` it borrows text, rejects repeated members, preserves their order, and
+//! never puts its content into a message: it may be a secret.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 /// Any JSON.
 pub(super) enum Tree<'a> {
     Bool(bool),
-    /// A number that is not whole, or too large to be kept exactly.
+    /// A number that is not whole, or too large to be stored exactly.
     Fraction,
     Integer(i128),
     List(Vec<Tree<'a>>),
@@ -183,7 +183,7 @@ impl<'de> Deserialize<'de> for Name<'de> {
     }
 }
 
-/// What is wrong with JSON. Names members; never holds their content.
+/// An error in JSON. It names members and never contains their content.
 pub(super) enum Wrong {
     Member {
         member: &'static str,

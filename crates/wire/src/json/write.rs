@@ -1,4 +1,4 @@
-//! Values, written as JSON.
+//! Writing values as JSON.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,8 +9,8 @@ use super::data;
 use super::time::{digits, timestamp};
 use crate::{Permissions, Ttl, Value};
 
-/// A value as JSON. `permissions` are left out when they are `1110`, `references` when there are none, and
-/// the timestamp when there is none.
+/// A value as JSON. `permissions` are left out when they are `1110`, `references` when there are
+/// none, and the timestamp when there is none.
 ///
 /// ```
 /// use handfast_wire::{Value, json};
@@ -21,7 +21,8 @@ use crate::{Permissions, Ttl, Value};
 /// ```
 #[must_use]
 pub fn value(value: &Value<'_>) -> Json {
-    // In the order of the alphabet, so that it is the order whether or not `serde_json` sorts members.
+    // In the order of the alphabet, so that it is the order whether or not `serde_json` sorts
+    // members.
     let mut object = Map::new();
     object.insert("data".into(), write_data(value));
     object.insert("index".into(), value.index.into());
@@ -108,7 +109,8 @@ fn put_time(out: &mut Vec<u8>, seconds: u32) {
     out.push(b'"');
 }
 
-/// Appends text, a number or a tree. Neither has a form that JSON lacks, and a vector takes any bytes: it cannot fail.
+/// Appends text, a number or a tree. Neither has a form that JSON lacks, and a vector takes any
+/// bytes: it cannot fail.
 fn put<T: Serialize + ?Sized>(out: &mut Vec<u8>, part: &T) {
     serde_json::to_writer(out, part).unwrap_or_default();
 }
@@ -148,7 +150,8 @@ mod tests {
             ..Value::new(1, "URL", b"http://x")
         };
         let expected = json!({
-            "index": 1, "type": "URL", "data": {"format": "string", "value": "http://x"}, "ttl": 86_400,
+            "index": 1, "type": "URL", "data": {"format": "string", "value": "http://x"},
+            "ttl": 86_400,
             "timestamp": "2026-11-15T06:17:16Z", "references": [{"handle": "a/b", "index": 3}],
         });
         assert_eq!(value(&url), expected);

@@ -11,7 +11,7 @@ use super::{Namespace, NamespaceError, TemplateHandle, is_named};
 use crate::reference::Reference;
 use crate::value::Value;
 
-/// What a template makes.
+/// The result of a template.
 ///
 /// ```
 /// use handfast_wire::namespace::{Namespace, Outcome, evaluate, split};
@@ -31,9 +31,9 @@ pub enum Outcome {
 
 /// The values of a template handle (`handle-protocol.md` §6.9, steps 6 and 7).
 ///
-/// `chain` holds the namespaces that apply, the innermost first; `values` are those of the base handle. `fetch` gives
-/// the XML that stands in a value, for templates that refer to others. Regular expressions ignore case unless the
-/// server heeds it. Queries filter what comes out.
+/// `chain` has the namespaces that apply, the innermost first; `values` are those of the base
+/// handle. `fetch` returns the XML in a value, for templates that refer to others. Regular
+/// expressions ignore case unless the server is case sensitive. Queries filter the result.
 ///
 /// ```
 /// use handfast_wire::Value;
@@ -224,7 +224,8 @@ impl Evaluation<'_> {
                 value.data = data.map_or(value.data, |data| data.into_bytes().into());
                 value
             }
-            // "index is always 1 regardless of the attribute, and both type and data are required (else skipped)"
+            // "index is always 1 regardless of the attribute, and both type and data are required
+            // (else skipped)"
             (None, Some(value_type), Some(data)) => Value {
                 value_type: value_type.into(),
                 data: data.into_bytes().into(),
@@ -263,7 +264,8 @@ impl Evaluation<'_> {
         Ok(Flow::GoOn)
     }
 
-    /// The children of an `if` or `else`, if the condition holds, or with `is_turned` if it does not.
+    /// The children of an `if` or `else`, if the condition is true, or with `is_turned` if it is
+    /// false.
     fn branch<'v>(
         &mut self,
         node: Node<'v, '_>,
@@ -308,8 +310,8 @@ impl Evaluation<'_> {
         Ok(flow)
     }
 
-    /// "evaluate the children as a template; bind the data of the first value produced to the variable for the rest of
-    /// this level"
+    /// "evaluate the children as a template; bind the data of the first value produced to the
+    /// variable for the rest of this level"
     fn define<'v>(
         &mut self,
         node: Node<'v, '_>,
@@ -337,7 +339,8 @@ impl Evaluation<'_> {
         if text.len() > MAX_MATCHED || expression.len() > MAX_EXPRESSION {
             return Err(NamespaceError::TooMuch);
         }
-        // How long matching takes depends on both, and an expression that repeats is larger than it looks.
+        // How long matching takes depends on both, and an expression that repeats is larger than it
+        // looks.
         let size = expression.len().max(16) * repetitions(expression);
         self.spend(text.len().saturating_mul(size))?;
         if !self.expressions.contains_key(expression) {
@@ -363,7 +366,8 @@ impl Evaluation<'_> {
     }
 }
 
-/// "Data comes from the `data` attribute, else the element's text, else its child elements serialised."
+/// "Data comes from the `data` attribute, else the element's text, else its child elements
+/// serialised."
 fn written_data<'n>(node: Node<'n, '_>) -> Option<Cow<'n, str>> {
     if let Some(data) = node.attribute("data") {
         return Some(data.into());
@@ -407,12 +411,12 @@ fn compile(expression: &str, is_case_sensitive: bool) -> Result<Regex, Namespace
             .build()
             .map_err(|_| NamespaceError::Expression)
     };
-    // Alone first: `a)|(b` is none, but would be one inside of the parentheses.
+    // By itself first: `a)|(b` is not valid, but would be inside the parentheses.
     build(expression)?;
     build(&format!("^(?:{expression})$"))
 }
 
-/// What a client can read in one message.
+/// The limits of one message.
 const MAX_VALUES: usize = 2048;
 const MAX_OCTETS: usize = 262_144;
 
@@ -422,7 +426,7 @@ const MAX_MATCHED: usize = 4096;
 const MAX_EXPRESSION: usize = 1024;
 const MAX_COMPILED: usize = 16_384;
 
-/// What an evaluation may cost, about in octets that are copied.
+/// The limits of the cost of an evaluation, about in copied octets.
 const MAX_WORK: usize = 2_000_000;
 const ELEMENT_WORK: usize = 100;
 const REFERENCE_WORK: usize = 100_000;

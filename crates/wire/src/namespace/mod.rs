@@ -1,8 +1,9 @@
 //! Namespaces: the data of `HS_NAMESPACE`, and the template handles that it describes.
 //!
-//! A namespace may say how handles that are not stored are made from others: `20.1000/abc@10-20` from the values of
-//! `20.1000/abc`, with the extension `10-20` (`handle-protocol.md` §6.9). Who resolves such a handle finds the
-//! namespaces that apply, the innermost first, and asks [`split`] and [`evaluate`].
+//! A namespace may define how handles that are not stored are computed from others:
+//! `20.1000/abc@10-20` from the values of `20.1000/abc`, with the extension `10-20`
+//! (`handle-protocol.md` §6.9). A resolver of such a handle finds the namespaces that apply, the
+//! innermost first, and calls [`split`] and [`evaluate`].
 //!
 //! ```
 //! use handfast_wire::Value;
@@ -25,8 +26,8 @@
 //! # Ok::<_, handfast_wire::namespace::NamespaceError>(())
 //! ```
 //!
-//! Namespaces are written by people who are trusted with a prefix, and not with the server: what a template may
-//! cost is limited.
+//! The authors of namespaces are trusted with a prefix, but not with the server: the cost of a
+//! template is limited.
 
 mod evaluate;
 mod substitute;
@@ -81,7 +82,7 @@ impl<'a> Namespace<'a> {
         self.child_text("status").map(str::trim) != Some("inactive")
     }
 
-    /// What to tell about the status.
+    /// The contact for questions about the status.
     #[must_use]
     pub fn status_message(&self) -> Option<&str> {
         self.child_text("statusmsg")
@@ -152,14 +153,14 @@ impl fmt::Debug for Namespace<'_> {
 pub struct TemplateHandle<'a> {
     /// All of it.
     pub handle: &'a str,
-    /// What stands before the delimiter.
+    /// The text before the delimiter.
     pub base: &'a str,
-    /// What stands behind the first delimiter.
+    /// The text after the first delimiter.
     pub extension: &'a str,
 }
 
-/// Splits a handle at the first delimiter behind the prefix: "base = part before D, extension = part after D (may be
-/// empty, may contain D again)".
+/// Splits a handle at the first delimiter behind the prefix: "base = part before D, extension =
+/// part after D (may be empty, may contain D again)".
 ///
 /// ```
 /// use handfast_wire::namespace::split;
@@ -183,7 +184,8 @@ pub fn split<'a>(handle: &'a str, delimiter: &str) -> Option<TemplateHandle<'a>>
     })
 }
 
-/// The "`delimiter` attribute of the first `template` element found going from this namespace to its parents".
+/// The "`delimiter` attribute of the first `template` element found going from this namespace to
+/// its parents".
 ///
 /// ```
 /// use handfast_wire::namespace::{Namespace, delimiter};
@@ -200,7 +202,8 @@ pub fn delimiter<'c>(chain: &'c [Namespace<'_>]) -> Option<&'c str> {
     delimiter.filter(|delimiter| !delimiter.is_empty())
 }
 
-/// The namespace of a record: "If a handle has several `HS_NAMESPACE` values the one with the lowest index counts."
+/// The namespace of a record: "If a handle has several `HS_NAMESPACE` values the one with the
+/// lowest index counts."
 ///
 /// ```
 /// use handfast_wire::Value;
@@ -226,7 +229,7 @@ pub fn namespace_value<'v, 'a>(values: &'v [Value<'a>]) -> Option<&'v Value<'a>>
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NamespaceError {
-    /// A regular expression that is none, or one that cannot be matched in a time that is known before.
+    /// A regular expression that is not valid, or that cannot be matched in bounded time.
     Expression,
     /// The text is too long, or the template asks for too much work.
     TooMuch,
@@ -258,8 +261,8 @@ impl fmt::Display for NamespaceError {
 
 impl std::error::Error for NamespaceError {}
 
-/// Whether no element of a text can have more than a thousand attributes: readers of XML compare each of them with all
-/// others, so that a text of many takes long to read.
+/// Whether no element of a text can have more than a thousand attributes: readers of XML compare
+/// each of them with all others, so that a text of many takes long to read.
 ///
 /// ```
 /// use handfast_wire::namespace::has_few_attributes;

@@ -1,8 +1,8 @@
-//! Variables of templates, and where they stand in types and data.
+//! Variables of templates, and their use in types and data.
 
 use std::borrow::Cow;
 
-/// What a variable stands for: a text, and the groups of a match.
+/// The value of a variable: a text, and the groups of a match.
 #[derive(Clone, Debug)]
 pub(super) struct Variable<'v> {
     pub(super) name: &'v str,
@@ -38,10 +38,11 @@ impl<'v> Variables<'v> {
         self.find(expression).map_or("", |variable| &variable.text)
     }
 
-    /// "`${name}` variable; `${name[n]}` regex group n; `$n` or `${n}` group n of `extension`; unknown → empty string;
-    /// `\c` → literal c; lone `$` literal."
+    /// "`${name}` variable; `${name[n]}` regex group n; `$n` or `${n}` group n of `extension`;
+    /// unknown → empty string; `\c` → literal c; lone `$` literal."
     ///
-    /// Nothing, if more than `limit` octets come out: a short text can name a long variable many times.
+    /// Nothing, if more than `limit` octets come out: a short text can name a long variable many
+    /// times.
     pub(super) fn substitute(&self, text: &str, limit: usize) -> Option<String> {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -57,7 +58,7 @@ impl<'v> Variables<'v> {
         (out.len() <= limit).then_some(out)
     }
 
-    /// What begins with `$` or `\`; gives what follows it.
+    /// A text that begins with `$` or `\`; returns the rest.
     fn sign<'t>(&self, found: &'t str, out: &mut String) -> &'t str {
         if let Some(escaped) = found.strip_prefix('\\') {
             let mut chars = escaped.chars();

@@ -1,22 +1,22 @@
-//! Names that earlier programs assigned.
+//! Tests with names that earlier versions of the program assigned.
 
 use super::*;
-use crate::name::manage::Edit;
-use crate::{NewAuthority, NewName, Registry, Verify, World, verify_proof};
+use crate::name::edit::Edit;
+use crate::{Environment, NewAuthority, NewName, Registry, Verify, verify_proof};
 
 const OPERATOR: Principal = Principal::Operator;
 
-/// Assigns a name as earlier programs did, whatever its characters.
+/// Assigns a name without checking its characters, as earlier versions did.
 fn assign_unchecked(registry: &Registry, id: &str) {
     let id = id.to_string();
-    let assigned = registry.change(&OPERATOR, move |draft| {
+    let assigned = registry.change(&OPERATOR, move |change_set| {
         let (prefix, _) = id.split_once('/').unwrap_or_default();
         let (key, authority) = (
             format!("hdl:{}", id.to_ascii_uppercase()),
             format!("hdl:{prefix}"),
         );
-        let record = Record::new(id, &authority, State::Active, draft.time());
-        Ok(draft.keep_record(&key, None, record, Action::Create, Persistence::Permanent))
+        let record = Record::new(id, &authority, State::Active, change_set.time());
+        Ok(change_set.store_record(&key, None, record, Action::Create, Persistence::Permanent))
     });
     assigned.unwrap();
 }
@@ -38,19 +38,20 @@ fn events(registry: &Registry, id: &str) -> Vec<u64> {
         .collect()
 }
 
-/// A name with U+0000 cut off the history, the proof and the undoing of another, and made `check` and
+/// A name with U+0000 hid part of the history, proof and undo of another name, and made `check` and
 /// `log verify` report damage for ever.
 #[test]
 fn keys_that_begin_alike_do_not_cut_off_a_history() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let registry = Registry::create(&data, World::new(|| 1, |b| b.fill(1))).unwrap();
+    let registry = Registry::create(&data, Environment::new(|| 1, |b| b.fill(1))).unwrap();
     let new = NewAuthority::default();
     registry.create_authority(&OPERATOR, "20.1", new).unwrap();
     let created = registry.create_name(&OPERATOR, "20.1/victim", NewName::default());
     let mut expected = vec![created.unwrap().record.last_event];
     for number in 0..30 {
-        // Between the events of the victim, before them and behind them; and such as are split by them.
+        // Keys before, between and behind the events of the other name, and keys that its events
+        // split.
         let at = registry.event_count().unwrap() + u64::from(number % 3 == 0);
         let bytes = at.to_be_bytes().map(char::from);
         let between: String = bytes.into_iter().collect();
@@ -78,7 +79,7 @@ fn keys_that_begin_alike_do_not_cut_off_a_history() {
     let proof = registry.prove(&OPERATOR, "20.1/victim").unwrap();
     let proven = verify_proof(&proof, None, &registry.log_key().unwrap()).unwrap();
     assert_eq!(proven.events.len(), expected.len() + 1);
-    // What is there already is withdrawn and restored as anything else.
+    // Stored names of this kind are withdrawn and restored as any other.
     let odd = "20.1/victim\0";
     registry.withdraw_name(&OPERATOR, odd, "x", None).unwrap();
     registry.restore_name(&OPERATOR, odd).unwrap();
@@ -102,8 +103,8 @@ fn a_hidden_name_that_was_assigned_twice_is_found_in_the_folder() {
         bytes.fill(draws);
     };
     let random = std::sync::Mutex::new(random);
-    let world = World::new(|| 1, move |bytes| random.lock().unwrap()(bytes));
-    let registry = Registry::create(&data, world).unwrap();
+    let environment = Environment::new(|| 1, move |bytes| random.lock().unwrap()(bytes));
+    let registry = Registry::create(&data, environment).unwrap();
     let new = NewAuthority {
         change: crate::AuthorityChange {
             persistence: Some(Persistence::Erasable),
@@ -123,11 +124,16 @@ fn a_hidden_name_that_was_assigned_twice_is_found_in_the_folder() {
     let first = create("20.2/b").unwrap().record.last_event;
     let verified = verify();
     assert_eq!((verified.findings, verified.reassigned), (vec![], Some(1)));
-    // As somebody could who writes the folder: a new name, with other random bytes.
-    let assigned = registry.change(&OPERATOR, |draft| {
-        let record = Record::new("20.2/b".into(), "hdl:20.2", State::Active, draft.time());
+    // As an attacker with write access to the folder could: a new name, with other random bytes.
+    let assigned = registry.change(&OPERATOR, |change_set| {
+        let record = Record::new(
+            "20.2/b".into(),
+            "hdl:20.2",
+            State::Active,
+            change_set.time(),
+        );
         let (key, action) = ("hdl:20.2/B", Action::Create);
-        Ok(draft.keep_record(key, None, record, action, Persistence::Erasable))
+        Ok(change_set.store_record(key, None, record, action, Persistence::Erasable))
     });
     let again = assigned.unwrap();
     let key = Some("hdl:20.2/B".to_string());

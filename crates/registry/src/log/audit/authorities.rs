@@ -1,4 +1,5 @@
-//! What the events of a log say of authorities: which were created, in what order, and how long names last.
+//! The authorities of a log: which were created, in what order, and whether their names are
+//! permanent.
 
 use std::collections::HashMap;
 
@@ -18,12 +19,12 @@ pub(super) struct Authorities {
     any_retired: bool,
 }
 
-/// What is remembered of an authority.
+/// The state of an authority in the audit.
 struct AuthorityFact {
     key: String,
     first: u64,
     version: u64,
-    /// `None` until it is created or asked for.
+    /// `None` until it is created or requested.
     state: Option<AuthorityState>,
     /// Whether its title or policy was changed after the last event that shows that its names may
     /// be erased.
@@ -69,7 +70,7 @@ impl AuthorityState {
         }
     }
 
-    /// The state that an action leads to, if it may be done in this one.
+    /// The state after an action, if this state allows it.
     fn after(self, action: Action, authority: &str) -> Option<Self> {
         use Action as A;
         match (self, action) {
@@ -90,7 +91,7 @@ impl AuthorityState {
 }
 
 impl Authorities {
-    /// What an event does to its authority, and whether it may.
+    /// Applies an event to its authority, and checks that it may.
     pub(super) fn follow(&mut self, event: &Event, out: &mut Findings, notes: &mut Notes) {
         let number = event.number;
         let id = self.id_of(&event.authority);
@@ -160,7 +161,7 @@ impl Authorities {
         }
     }
 
-    /// The number that an authority is remembered by.
+    /// The number of an authority in the audit.
     pub(super) fn id_of(&mut self, key: &str) -> usize {
         if let Some(id) = self.ids.get(key) {
             return *id;
@@ -189,9 +190,9 @@ impl Authorities {
         self.all.get(*self.ids.get(key)?)?.state
     }
 
-    /// The authority above one that is created or asked for, if that cannot be done below it. In a
-    /// URN namespace it must be in use; a prefix may derive from one that is not kept here, but not
-    /// from one that is retired.
+    /// The authority above a new or requested one, if it does not allow one below it. In a URN
+    /// namespace it must be active; a prefix may derive from one that is not registered here, but
+    /// not from a retired one.
     fn missing_parent<'k>(&self, key: &'k str) -> Option<&'k str> {
         let parent = parent_key(key)?;
         let state = self.state_of(parent);
@@ -203,7 +204,7 @@ impl Authorities {
         is_missing.then_some(parent)
     }
 
-    /// Notes an event that names something below a retired authority, or gives rights to do so. An
+    /// Notes an event that creates a name below a retired authority, or gives rights to do so. An
     /// authority may be retired without those below it, which earlier programs always did.
     pub(super) fn note_retired_above(&self, event: &Event, notes: &mut Notes) {
         use Action as A;
@@ -225,7 +226,7 @@ impl Authorities {
         }
     }
 
-    /// A name is assigned under an authority, which must be in use.
+    /// Checks that an authority is active when a name is assigned under it.
     pub(super) fn check_active(&mut self, id: usize, number: u64, out: &mut Findings) {
         let Some(fact) = self.all.get_mut(id) else {
             return;
@@ -246,8 +247,8 @@ impl Authorities {
         fact.misuse(number, broken, out);
     }
 
-    /// An event shows that the names of an authority are permanent. Names that may be erased become
-    /// so by a change of the authority.
+    /// Records that the names of an authority are permanent, as an event shows. Erasable names
+    /// become permanent by a change of the authority.
     pub(super) fn shows_permanent(
         &mut self,
         id: usize,
@@ -267,8 +268,9 @@ impl Authorities {
         }
     }
 
-    /// An event shows that the names of an authority may be erased. An authority with names can become permanent,
-    /// and never erasable; and a URN is permanent from the beginning (`URN-7`).
+    /// Records that the names of an authority may be erased, as an event shows. An authority with
+    /// names can become permanent, and never erasable; a URN is permanent from the beginning
+    /// (`URN-7`).
     pub(super) fn shows_erasable(&mut self, id: usize, number: u64, out: &mut Findings) {
         let Some(fact) = self.all.get_mut(id) else {
             return;
@@ -289,7 +291,7 @@ impl Authorities {
         }
     }
 
-    /// The authorities that erased names, and the first event that did.
+    /// The authorities that erased names, each with its first such event.
     pub(super) fn erasing(&self) -> Vec<(String, u64)> {
         let erasing = self.all.iter();
         let erasing = erasing.filter_map(|fact| Some((fact.key.clone(), fact.erased?)));

@@ -1,10 +1,10 @@
-//! The rules that the events of a log follow, and what an event says that breaks one.
+//! The rules that the events of a log must follow, and how an event breaks one.
 
 use std::fmt;
 
 use crate::log::event::Action;
 
-/// What an event says that no event of an honest log says.
+/// How an event breaks a rule that every event of an honest log follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BrokenRule {
@@ -14,16 +14,16 @@ pub enum BrokenRule {
         name: Option<String>,
         /// The authority that it was assigned under.
         was: String,
-        /// The authority that the event says.
+        /// The authority that the event names.
         is: String,
     },
-    /// An authority is in a state in which this cannot be done.
+    /// The state of an authority does not allow the action.
     AuthorityState {
         /// The authority, by its key.
         authority: String,
-        /// What the event does.
+        /// The action.
         action: Action,
-        /// The state that the authority is in.
+        /// The state of the authority.
         state: &'static str,
     },
     /// An authority that exists is created again.
@@ -38,7 +38,7 @@ pub enum BrokenRule {
         /// The authority, by its key.
         authority: String,
     },
-    /// Names of an authority may be erased that were permanent before.
+    /// An authority whose names were permanent erases one.
     BecameErasable {
         /// The authority, by its key.
         authority: String,
@@ -63,20 +63,20 @@ pub enum BrokenRule {
         /// The event that assigned it.
         first: u64,
     },
-    /// A name is assigned under an authority that is not in use.
+    /// A name is assigned under an authority that is not active.
     InactiveAuthority {
         /// The authority, by its key.
         authority: String,
-        /// The state that the authority is in.
+        /// The state of the authority.
         state: &'static str,
     },
-    /// A namespace is in a state in which this cannot be done.
+    /// The state of a namespace does not allow the action.
     NamespaceState {
         /// The namespace.
         namespace: String,
-        /// What the event does.
+        /// The action.
         action: Action,
-        /// The state that the namespace is in.
+        /// The state of the namespace.
         state: &'static str,
     },
     /// The version does not follow the last one of the namespace.
@@ -84,52 +84,52 @@ pub enum BrokenRule {
         /// The namespace.
         namespace: String,
     },
-    /// A name is assigned under an authority that no event has created.
+    /// A name is assigned under an authority that was never created.
     NoAuthority {
         /// The authority, by its key.
         authority: String,
     },
-    /// An authority is created below one that is not in use.
+    /// An authority is created below one that is not active.
     NoParent {
         /// The authority, by its key.
         authority: String,
         /// The authority above it.
         parent: String,
     },
-    /// An event about a name does not say which.
+    /// An event about a name does not name it.
     NoSubject {
-        /// What the event does.
+        /// The action.
         action: Action,
     },
-    /// A key, of a name or of an authority, is not in its canonical form.
+    /// A key, of a name or of an authority, is not canonical.
     NotCanonical {
         /// The key.
         key: String,
         /// Why.
         why: &'static str,
     },
-    /// A name is opened that was erased.
+    /// An erased name is opened.
     OpenedAfterErase {
         /// The name, by its key.
         key: String,
     },
-    /// A name is under an authority that is not its own.
+    /// A name is under an authority that it does not belong to.
     OtherAuthority {
         /// The name, by its key.
         key: String,
-        /// The authority that the event says.
+        /// The authority that the event names.
         authority: String,
     },
-    /// A name is opened with random bytes that hide none of its earlier events.
+    /// A name is opened with random bytes that match none of its earlier events.
     OtherSalt {
         /// The name, by its key.
         key: String,
     },
-    /// The record of a prefix, which is always there, is withdrawn, erased, reserved or hidden.
+    /// The record of a prefix, which always exists, is withdrawn, erased, reserved or hidden.
     PrefixRecord {
         /// The record, by its key.
         key: String,
-        /// What the event does.
+        /// The action.
         action: Action,
     },
     /// A public name is erased.
@@ -137,30 +137,30 @@ pub enum BrokenRule {
         /// The name, by its key.
         key: String,
     },
-    /// The commitment of a hidden name that was erased is assigned again: it is the same name.
+    /// The commitment of an erased hidden name is assigned again: it is the same name.
     ReusedCommitment {
         /// The event that assigned it first.
         first: u64,
     },
-    /// A name is in a state in which this cannot be done.
+    /// The state of a name does not allow the action.
     State {
         /// The name, by its key, unless it is hidden.
         name: Option<String>,
-        /// What the event does.
+        /// The action.
         action: Action,
-        /// The state that the name is in.
+        /// The state of the name.
         state: &'static str,
     },
-    /// An event that is not about a name has one as its subject.
+    /// An event that is not about a name has a name as its subject.
     StraySubject {
-        /// What the event does.
+        /// The action.
         action: Action,
     },
-    /// The subject is hidden, open or opened where this action has another one.
+    /// The subject is hidden, open or opened, but this action takes another kind.
     SubjectForm {
-        /// What the event does.
+        /// The action.
         action: Action,
-        /// What should be.
+        /// The kind that the action takes.
         should: &'static str,
     },
     /// The time is more than a day before that of an earlier event.
@@ -178,7 +178,7 @@ pub enum BrokenRule {
 }
 
 impl BrokenRule {
-    /// A stable code.
+    /// Returns a stable code.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -233,7 +233,7 @@ impl BrokenRule {
     }
 }
 
-/// The words behind "event N".
+/// The text that follows "event N".
 impl fmt::Display for BrokenRule {
     #[expect(
         clippy::too_many_lines,
@@ -263,7 +263,8 @@ impl fmt::Display for BrokenRule {
             }
             Self::BecameErasable { authority, since } => write!(
                 f,
-                "shows that names of {authority} may be erased, but event {since} shows that they are permanent"
+                "shows that names of {authority} may be erased, but event {since} shows that they \
+                 are permanent"
             ),
             Self::BecamePermanent { authority, since } => write!(
                 f,
@@ -318,7 +319,8 @@ impl fmt::Display for BrokenRule {
             ),
             Self::PrefixRecord { key, action } => write!(
                 f,
-                "({}) cannot be: {key} is the record of a prefix, which is always public and in use",
+                "({}) cannot be: {key} is the record of a prefix, which is always public and in \
+                 use",
                 action.as_str()
             ),
             Self::PublicErased { key } => {

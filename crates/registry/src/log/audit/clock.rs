@@ -1,32 +1,32 @@
-//! Whether the times of events go forward.
+//! Checks that the times of events go forward.
 
 use super::broken_rule::BrokenRule;
 use super::finding::Findings;
 use super::note::{Note, Notes};
 
-/// How far a time may go back: clocks are set, and an import may carry the time at which it began.
+/// How far a time may go back: clocks are set, and an import may carry the time of its start.
 const MAX_SKEW: u64 = 24 * 60 * 60 * 1_000;
 
 /// The times of the events so far.
 #[derive(Default)]
-pub(super) struct Clock {
-    /// What time it is, if that is known.
+pub(super) struct EventClock {
+    /// The current time, if that is known.
     now: Option<u64>,
-    /// Events that are dated later than now by more than the skew: how many, and the first.
+    /// Events dated later than now by more than the skew: how many, and the first.
     ahead: Option<(u64, u64)>,
     latest: u64,
     /// Whether the last event was more than the skew behind.
     is_behind: bool,
-    /// Events that go back by no more than the skew: how many, the first, and the most.
+    /// Events that go back by no more than the skew: how many, the first, and the largest step.
     back: Option<(u64, u64, u64)>,
 }
 
-impl Clock {
+impl EventClock {
     pub(super) fn set_now(&mut self, now: u64) {
         self.now = Some(now);
     }
 
-    /// Compares with the latest time so far: going back in many small steps is going back.
+    /// Compares with the latest time so far: many small steps back add up.
     pub(super) fn tick(&mut self, number: u64, time: u64, out: &mut Findings) {
         if self
             .now
@@ -37,7 +37,7 @@ impl Clock {
         }
         let by = self.latest.saturating_sub(time);
         self.latest = self.latest.max(time);
-        // A run of events that are behind is one thing that is wrong.
+        // A run of late events counts as one error.
         if by > MAX_SKEW && !self.is_behind {
             out.rule(number, BrokenRule::TimeBack { by });
         }
@@ -46,9 +46,9 @@ impl Clock {
             return;
         }
         match &mut self.back {
-            Some((count, _, most)) => {
+            Some((count, _, largest)) => {
                 *count += 1;
-                *most = by.max(*most);
+                *largest = by.max(*largest);
             }
             None => self.back = Some((1, number, by)),
         }
@@ -58,8 +58,12 @@ impl Clock {
         if let Some((count, event)) = self.ahead {
             notes.add(Note::TimeAhead { count, event });
         }
-        if let Some((count, event, most)) = self.back {
-            notes.add(Note::TimeBack { count, event, most });
+        if let Some((count, event, largest)) = self.back {
+            notes.add(Note::TimeBack {
+                count,
+                event,
+                largest,
+            });
         }
     }
 }

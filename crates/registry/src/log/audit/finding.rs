@@ -1,4 +1,4 @@
-//! What is wrong with a log.
+//! Findings: the errors of a log.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,37 +6,37 @@ use std::fmt;
 use super::broken_rule::BrokenRule;
 use super::origins::BrokenOrigin;
 
-/// Something that is wrong with a log.
+/// An error of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finding {
-    /// A name was given twice.
+    /// A name was assigned twice.
     AssignedTwice {
         /// The name, by its key, unless it is hidden.
         key: Option<String>,
-        /// The event that gave it first.
+        /// The event that assigned it first.
         first: u64,
-        /// The event that gave it again.
+        /// The event that assigned it again.
         again: u64,
     },
-    /// An event is not the one that was put into the tree.
+    /// An event differs from the one in the tree.
     Changed(u64),
-    /// The head is not the one that a checkpoint says.
+    /// The head differs from the one of a checkpoint.
     Head {
         /// Which checkpoint.
         what: String,
-        /// How many events it is of.
+        /// The number of events of the checkpoint.
         size: u64,
     },
-    /// What the events say and what is kept do not agree.
-    Kept(String),
+    /// The stored data does not agree with the events.
+    StoreDiffers(String),
     /// An event that begins a log does not name the head before it.
     Link(u64),
-    /// An event is missing; or several, up to and with another.
+    /// An event is missing, or a range of events.
     Missing(u64, u64),
-    /// The logs that the events were published as do not follow each other.
+    /// The logs under which the events were published do not follow each other.
     Origin(BrokenOrigin),
-    /// An event stands behind one that came after it.
+    /// An event stands behind a later one.
     OutOfOrder(u64),
     /// An event breaks a rule.
     Rule {
@@ -45,46 +45,46 @@ pub enum Finding {
         /// The rule that it breaks, and how.
         broken: BrokenRule,
     },
-    /// There are fewer events than a checkpoint says.
+    /// There are fewer events than a checkpoint covers.
     Short {
         /// Which checkpoint.
         what: String,
-        /// How many events it is of.
+        /// The number of events of the checkpoint.
         size: u64,
-        /// How many there are.
+        /// The number of events.
         found: u64,
     },
-    /// A checkpoint is not signed as it should be.
+    /// A checkpoint has no valid signature.
     Signature {
         /// Which checkpoint.
         what: String,
         /// Why.
         problem: String,
     },
-    /// An event stands twice.
+    /// An event occurs twice.
     Twice(u64),
-    /// There are events that the checkpoint does not speak of.
+    /// There are events that the checkpoint does not cover.
     Unsigned {
         /// The first of them.
         from: u64,
-        /// How many events the checkpoint is of.
+        /// The number of events of the checkpoint.
         size: u64,
     },
-    /// An event, by its place, cannot be read.
+    /// An event, given by its position, cannot be read.
     Unreadable(u64),
     /// An event does not follow the last one of its name.
     Unfollowed(u64),
 }
 
 impl Finding {
-    /// A stable code.
+    /// Returns a stable code.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
             Self::AssignedTwice { .. } => "assigned-twice",
             Self::Changed(_) => "changed",
             Self::Head { .. } => "other-head",
-            Self::Kept(_) => "kept-otherwise",
+            Self::StoreDiffers(_) => "kept-otherwise",
             Self::Link(_) => "bad-link",
             Self::Missing(..) => "missing",
             Self::Origin(broken) => broken.code(),
@@ -99,7 +99,7 @@ impl Finding {
         }
     }
 
-    /// The event it is about.
+    /// The event that it is about.
     #[must_use]
     pub fn event(&self) -> Option<u64> {
         match self {
@@ -155,7 +155,7 @@ impl fmt::Display for Finding {
                 f,
                 "the first {size} events are not those of {what}: one of them was changed"
             ),
-            Self::Kept(problem) => f.write_str(problem),
+            Self::StoreDiffers(problem) => f.write_str(problem),
             Self::Link(number) => {
                 write!(
                     f,
@@ -187,7 +187,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The largest number of findings that are listed: a log that is all wrong is wrong.
+/// The maximum number of listed findings.
 const MAX_FINDINGS: usize = 10_000;
 
 /// The findings so far.
@@ -205,7 +205,7 @@ impl Findings {
         }
     }
 
-    /// An event breaks a rule.
+    /// Adds an event that breaks a rule.
     pub(super) fn rule(&mut self, event: u64, broken: BrokenRule) {
         self.add(Finding::Rule { event, broken });
     }
@@ -225,7 +225,7 @@ impl Findings {
         let causes: HashSet<u64> = listed.iter().filter_map(Finding::as_cause).collect();
         let first = causes.iter().min().copied();
         for finding in others {
-            // What a changed event says is not what was signed.
+            // The content of a changed event is not the signed one.
             let is_said_there =
                 matches!(&finding, Finding::Rule { event, .. } if causes.contains(event));
             if is_said_there || first.is_some_and(|first| finding.may_follow(first)) {

@@ -1,9 +1,9 @@
-//! Looking through a whole log: is it the one that was signed, did it only grow, and does every event follow the
-//! rules that an honest program follows?
+//! Auditing a whole log: is it the one that was signed, did it only grow, and does every event
+//! follow the rules that an honest program follows?
 //!
-//! Nothing is taken on trust from whoever holds the key of the log: [`BrokenRule`] lists the rules. Events are
-//! looked at one by one, as they come; what is remembered of each name is a few bytes. All that is wrong is named,
-//! not only the first. What a log alone cannot decide is a [`Note`].
+//! The audit does not trust the holder of the log's key: [`BrokenRule`] lists the rules. It reads
+//! events one by one and stores a few bytes for each name. It reports all errors, not only the
+//! first. A [`Note`] is something that a log alone cannot decide.
 
 mod authorities;
 mod broken_rule;
@@ -20,77 +20,78 @@ use std::collections::{BTreeMap, HashSet};
 use handfast_log::{Checkpoint, Hash, TileHash, Tree, VerifyingKey};
 
 use self::authorities::Authorities;
-use self::clock::Clock;
+use self::clock::EventClock;
 use self::finding::Findings;
 use self::names::{Context, Names};
 use self::namespaces::Namespaces;
 use self::note::Notes;
 use self::origins::Origins;
-use crate::log::event::{Action, Commitments, Event, MAX_LISTED, Subject};
+use crate::log::event::{Action, Commitments, Event, MAX_LISTED_COMMITMENTS, Subject};
 
 pub use self::broken_rule::BrokenRule;
 pub use self::finding::Finding;
 pub use self::note::Note;
 pub use self::origins::BrokenOrigin;
 
-/// What an audit found.
+/// The result of an audit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audited {
-    /// How many events were read.
+    /// The number of events.
     pub events: u64,
-    /// How many names are, or were, public.
+    /// The number of names that are, or were, public.
     pub names: u64,
-    /// How many names are hidden, and not erased: of these an auditor knows only that they were assigned.
+    /// The number of hidden names that were not erased: an auditor knows only that they were
+    /// assigned.
     pub hidden: u64,
-    /// How many names were erased.
+    /// The number of erased names.
     pub erased: u64,
-    /// How many names that were erased have been assigned again; `None` for an export, which cannot show it.
+    /// How many erased names have been assigned again; `None` for an export, which cannot show it.
     pub reassigned: Option<u64>,
     /// The head of the tree of all events.
     pub root: Hash,
-    /// The checkpoints that were compared: which, and of how many events.
+    /// The compared checkpoints: which, and of how many events.
     pub checkpoints: Vec<(String, u64)>,
-    /// What an auditor should know beside.
+    /// Notes for the auditor.
     pub notes: Vec<Note>,
-    /// What is wrong: first the events that are not what they were.
+    /// The errors: first the changed and missing events.
     pub findings: Vec<Finding>,
     /// How many more findings there are that can follow from these, and are not listed.
     pub following: u64,
 }
 
-/// Looks through a log.
+/// An audit in progress.
 pub(crate) struct Audit {
     tree: Tree,
-    /// The head that each size should have.
+    /// The expected heads for each size.
     expected: BTreeMap<u64, Vec<Expected>>,
     origins: Origins,
     authorities: Authorities,
     names: Names,
     namespaces: Namespaces,
-    clock: Clock,
+    clock: EventClock,
     /// The number of the next event.
     next: u64,
-    /// Numbers that were left out, from and to, and may yet come.
+    /// Missing numbers, from and to, which may still come.
     missing: BTreeMap<u64, u64>,
     findings: Findings,
     notes: Notes,
     audited: Audited,
 }
 
-/// A head that the log should have.
+/// An expected head of the log.
 struct Expected {
     what: String,
     root: Hash,
-    /// What it is signed by.
+    /// The key that has signed it.
     key: VerifyingKey,
 }
 
-/// What an audit leaves.
+/// The state of an audit at its end.
 pub(crate) struct Finished {
     pub(crate) tree: Tree,
     pub(crate) audited: Audited,
     names: Names,
-    /// The authorities that erased names, and the first event that did.
+    /// The authorities that erased names, each with its first such event.
     pub(crate) erasing: Vec<(String, u64)>,
 }
 
@@ -110,7 +111,7 @@ impl Audit {
             authorities: Authorities::default(),
             names: Names::default(),
             namespaces: Namespaces::default(),
-            clock: Clock::default(),
+            clock: EventClock::default(),
             next: 1,
             missing: BTreeMap::new(),
             findings: Findings::default(),
@@ -119,17 +120,17 @@ impl Audit {
         }
     }
 
-    /// Says which keys were given, all of which must be of this log.
+    /// Sets the given keys, all of which must belong to this log.
     pub(crate) fn set_keys(&mut self, given: &[VerifyingKey]) {
         self.origins.set_given(given);
     }
 
-    /// Says by which key the log is signed now.
+    /// Sets the key that signs the log now.
     pub(crate) fn signed_by(&mut self, key: &VerifyingKey) {
         self.origins.set_current(key);
     }
 
-    /// Says which head the log has at a size, and which key has signed that.
+    /// Sets the expected head of the log at a size, and the key that has signed it.
     pub(crate) fn expect(&mut self, what: &str, checkpoint: &Checkpoint, key: &VerifyingKey) {
         let heads = self.expected.entry(checkpoint.size).or_default();
         heads.push(Expected {
@@ -148,7 +149,7 @@ impl Audit {
         }
     }
 
-    /// Says what time it is: later events are not from now.
+    /// Sets the current time: later events are noted.
     pub(crate) fn set_now(&mut self, now: u64) {
         self.clock.set_now(now);
     }
@@ -161,8 +162,8 @@ impl Audit {
         self.notes.add(note);
     }
 
-    /// Looks at the next event; `leaf` is the hash that is said to be its own. Hashes that complete tiles
-    /// are handed to `keep`.
+    /// Checks the next event; `leaf` is its stated leaf hash. Hashes that complete tiles are passed
+    /// to `keep`.
     pub(crate) fn event(
         &mut self,
         bytes: &[u8],
@@ -217,7 +218,7 @@ impl Audit {
         }
     }
 
-    /// What an event does, and whether it may.
+    /// Applies an event, and checks that it may.
     fn follow(&mut self, event: &Event) {
         let (number, action) = (event.number, event.action);
         self.clock.tick(number, event.time, &mut self.findings);
@@ -321,18 +322,18 @@ const MAX_TIME: u64 = 253_402_300_799_999;
 /// The largest index of a value.
 const MAX_INDEX: u32 = 2_147_483_647;
 
-/// What does not fit in an event, whatever came before it.
+/// What is inconsistent in an event, without regard to earlier events.
 fn wrong_form(event: &Event) -> Option<&'static str> {
     if event.actor == [0; 16] {
-        return Some("nobody did it");
+        return Some("the actor is missing");
     }
     if event.time > MAX_TIME {
         return Some("no clock shows a year after 9999");
     }
     let (each, is_listed) = match &event.commitments {
-        Commitments::Each(each) => (each.as_slice(), each.len() <= MAX_LISTED),
-        Commitments::Together { count, .. } => {
-            let is_many = usize::try_from(*count).is_ok_and(|count| count > MAX_LISTED);
+        Commitments::Each(each) => (each.as_slice(), each.len() <= MAX_LISTED_COMMITMENTS),
+        Commitments::Combined { count, .. } => {
+            let is_many = usize::try_from(*count).is_ok_and(|count| count > MAX_LISTED_COMMITMENTS);
             (&[][..], is_many)
         }
     };
@@ -353,15 +354,15 @@ fn wrong_form(event: &Event) -> Option<&'static str> {
     if each.iter().any(|(index, _)| *index > MAX_INDEX) {
         return Some("no value has such an index");
     }
-    let is_together = matches!(event.commitments, Commitments::Together { .. });
-    let is_empty = each.is_empty() && !is_together;
-    let has_detail = is_together || each.first().is_some_and(|(index, _)| *index == 0);
+    let is_combined = matches!(event.commitments, Commitments::Combined { .. });
+    let is_empty = each.is_empty() && !is_combined;
+    let has_detail = is_combined || each.first().is_some_and(|(index, _)| *index == 0);
     match event.action {
         Action::Erase if !is_empty => Some("nothing is left of an erased name"),
         Action::Erase => None,
-        _ if !has_detail => Some("there is no commitment to what the event says"),
+        _ if !has_detail => Some("the commitment to the event's content is missing"),
         action
-            if (is_together || each.len() > 1)
+            if (is_combined || each.len() > 1)
                 && !action.is_of_name()
                 && !action.is_of_namespace() =>
         {

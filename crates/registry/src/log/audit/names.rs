@@ -1,4 +1,4 @@
-//! What the events of a log say of names: each is assigned once, and goes from state to state.
+//! The names of a log: each is assigned once, and changes from state to state.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,23 +20,23 @@ pub(super) struct Names {
     public: HashMap<u128, NameFact>,
     /// Hidden names, by their commitment.
     hidden: HashMap<u128, NameFact>,
-    /// The commitments of names that were hidden once and are public now, and the digest of their key.
+    /// The commitments of names that were hidden and are public now, and the digest of their key.
     opened: HashMap<u128, u128>,
-    /// Digests of the keys in lower case, or mixed, as they would be in upper case.
+    /// Digests of the uppercase form of keys that contain lowercase letters.
     in_upper_case: HashSet<u128>,
-    /// Digests of the normalised keys of `info` URIs that were assigned in another spelling, and the
-    /// event that did.
+    /// Digests of the normalised keys of `info` URIs that were assigned in another spelling, with
+    /// the event of the assignment.
     spelled_otherwise: HashMap<u128, u64>,
     erased: u64,
 }
 
-/// What is remembered of a name.
+/// The state of a name in the audit.
 #[derive(Clone, Copy)]
 struct NameFact {
     first: u64,
     version: u64,
     authority: usize,
-    /// What the indexes of its values are remembered by.
+    /// A digest of the indexes of its values.
     values: u128,
     state: NameState,
     /// Whether it was hidden once.
@@ -61,7 +61,7 @@ impl NameState {
         }
     }
 
-    /// The state that an action leads to, if it may be done in this one.
+    /// The state after an action, if this state allows it.
     fn after(self, action: Action) -> Option<Self> {
         use Action as A;
         match (self, action) {
@@ -75,7 +75,7 @@ impl NameState {
         }
     }
 
-    /// The state that an action is meant to lead to, whether or not it may.
+    /// The state that an action leads to, whether or not it is allowed.
     fn meant_by(action: Action, before: Self) -> Self {
         match action {
             Action::Activate | Action::Restore => Self::Active,
@@ -85,7 +85,7 @@ impl NameState {
     }
 }
 
-/// Where what an event says goes.
+/// Where the results of an event go.
 pub(super) struct Context<'a> {
     pub(super) authorities: &'a mut Authorities,
     pub(super) namespaces: &'a Namespaces,
@@ -93,14 +93,14 @@ pub(super) struct Context<'a> {
     pub(super) notes: &'a mut Notes,
 }
 
-/// A name that an event is about.
+/// The name of an event.
 enum Found<'e> {
     Hidden(u128),
     Public(u128, Option<&'e str>),
 }
 
 impl Names {
-    /// How many names are public, hidden, and erased.
+    /// The numbers of public, hidden and erased names.
     pub(super) fn counts(&self) -> (u64, u64, u64) {
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let hidden = count(self.hidden.len()).saturating_sub(self.erased);
@@ -114,7 +114,7 @@ impl Names {
         all.map(|fact| fact.first).collect()
     }
 
-    /// What an event does to its name, and whether it may.
+    /// Applies an event to its name, and checks that it may.
     pub(super) fn follow(&mut self, event: &Event, context: &mut Context<'_>) {
         if event.subject == Subject::None {
             let action = event.action;
@@ -303,7 +303,7 @@ impl Names {
         }
     }
 
-    /// The name that an event is about; one that the event opens is public from here on.
+    /// The name of an event; if the event opens the name, it is public from here on.
     fn find<'e>(&mut self, event: &'e Event, context: &mut Context<'_>) -> Option<Found<'e>> {
         let number = event.number;
         match &event.subject {
@@ -322,7 +322,7 @@ impl Names {
             Subject::Open(key) => {
                 let id = digest_of(key);
                 if self.public.get(&id)?.was_hidden {
-                    let should = "a name that was hidden is shown with what opens it";
+                    let should = "a hidden name is shown with its opening";
                     subject_form(event, should, context);
                 }
                 Some(Found::Public(id, Some(key)))
@@ -337,7 +337,7 @@ impl Names {
         }
     }
 
-    /// A name that was hidden is public from here on; `None` if there is none.
+    /// Makes a hidden name public; `None` if there is none.
     fn open(
         &mut self,
         event: &Event,
@@ -388,7 +388,7 @@ impl Names {
         Some(())
     }
 
-    /// Whether the key of a name that becomes public is canonical, and under its own authority.
+    /// Checks that the key of a name that becomes public is canonical, and under its own authority.
     /// `assigned` is the event that assigned it, perhaps hidden.
     fn check_key(&mut self, event: &Event, key: &str, assigned: u64, context: &mut Context<'_>) {
         let number = event.number;
@@ -417,8 +417,8 @@ impl Names {
         }
     }
 
-    /// Whether the key of an `info` URI is as the original registry normalises it, and no other
-    /// spelling of it was assigned.
+    /// Checks that the key of an `info` URI is in the normal form of the original registry, and
+    /// that no other spelling of it was assigned.
     fn check_spelling(&mut self, number: u64, key: &str, assigned: u64, context: &mut Context<'_>) {
         let normal = as_registered(key);
         if normal.as_deref() != Some(key) {
@@ -442,8 +442,8 @@ impl Names {
         }
     }
 
-    /// Whether another name has this key, but for its case. Whether case counts is the policy of
-    /// its authority, or the rule of its namespace; in an ARK it always does.
+    /// Whether another name has the same key apart from case. The policy of its authority, or the
+    /// rule of its namespace, decides whether case counts; in an ARK it always does.
     fn differs_by_case(&mut self, key: &str) -> bool {
         let Some((tag, rest)) = key.split_once(':').filter(|(tag, _)| *tag != "ark") else {
             return false;
@@ -480,9 +480,8 @@ fn is_prefix_record(key: &str) -> bool {
     key.starts_with("hdl:0.NA/")
 }
 
-/// What the indexes of values are remembered by, in whatever order they stand; of many that stand
-/// together, only how many there are. It is a digest that nobody can find a second set for: the
-/// operator chooses the indexes.
+/// A digest of the indexes of values in any order, or only of their number if they are combined.
+/// Nobody can find a second set with the same digest: the operator chooses the indexes.
 fn indexes_of(commitments: &Commitments) -> u128 {
     let hash = match commitments {
         Commitments::Each(each) => {
@@ -491,17 +490,17 @@ fn indexes_of(commitments: &Commitments) -> u128 {
             let bytes: Vec<u8> = indexes.into_iter().flat_map(u32::to_be_bytes).collect();
             digest(&[b"indexes", &bytes])
         }
-        Commitments::Together { count, .. } => digest(&[b"count", &count.to_be_bytes()]),
+        Commitments::Combined { count, .. } => digest(&[b"count", &count.to_be_bytes()]),
     };
     id_of(&hash)
 }
 
-/// What a public name is remembered by.
+/// The digest of a public name in the audit.
 fn digest_of(key: &str) -> u128 {
     id_of(&digest(&[b"name", key.as_bytes()]))
 }
 
-/// What a hidden name is remembered by.
+/// The digest of a hidden name in the audit.
 fn id_of(hash: &Hash) -> u128 {
     hash.first_chunk()
         .map_or(0, |bytes| u128::from_be_bytes(*bytes))

@@ -1,4 +1,4 @@
-//! What the events of a log say of entries of the `info` registry.
+//! The entries of the `info` registry in a log.
 
 use std::collections::HashMap;
 
@@ -16,23 +16,23 @@ pub(super) struct Namespaces {
     policy: u64,
 }
 
-/// What is remembered of an entry.
+/// The state of an entry in the audit.
 struct EntryFact {
     version: u64,
     state: EntryState,
-    /// Whether someone has claimed it and waits.
+    /// Whether a claim on it is open.
     is_claimed: bool,
     comments: u64,
     /// Whether an event may have given it other rules.
     has_other_rules: bool,
 }
 
-/// That an entry has lapsed is not seen in a log: it counts as what it was before, and more can become of it.
+/// A log does not show that an entry has expired: it keeps its state, and more actions are allowed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EntryState {
     Candidate,
     Deprecated,
-    /// Nothing is there yet.
+    /// It does not exist yet.
     New,
     Refused,
     Registered,
@@ -51,7 +51,7 @@ impl EntryState {
         }
     }
 
-    /// The state that an action leads to, if it may be done in this one.
+    /// The state after an action, if this state allows it.
     fn after(self, action: Action, is_claimed: bool) -> Option<Self> {
         use Action as A;
         let is_live = matches!(self, Self::Registered | Self::Deprecated);
@@ -73,8 +73,8 @@ impl EntryState {
 }
 
 impl Namespaces {
-    /// Whether names may be under an authority: if it is of an `info` namespace, that is
-    /// registered. Whether it has lapsed is not seen in a log.
+    /// Whether names may be under an authority: an `info` namespace must be registered. A log does
+    /// not show whether it has expired.
     pub(super) fn is_live(&self, authority: &str) -> bool {
         let Some(name) = authority.strip_prefix("info:").filter(|n| !n.is_empty()) else {
             return true;
@@ -85,7 +85,7 @@ impl Namespaces {
         }
     }
 
-    /// Whether an authority is of an entry of the original registry whose rules no event has
+    /// Whether an authority belongs to an entry of the original registry whose rules no event has
     /// changed: they are known.
     pub(super) fn is_original(&self, authority: &str) -> bool {
         let Some(name) = authority.strip_prefix("info:") else {
@@ -95,7 +95,7 @@ impl Namespaces {
         is_historical(name) && entry.is_none_or(|entry| !entry.has_other_rules)
     }
 
-    /// What an event does to its namespace, and whether it may.
+    /// Applies an event to its namespace, and checks that it may.
     pub(super) fn follow(&mut self, event: &Event, out: &mut Findings) {
         let (number, action) = (event.number, event.action);
         let name = event.authority.strip_prefix("info:").unwrap_or_default();
@@ -117,7 +117,7 @@ impl Namespaces {
             out.rule(number, BrokenRule::NotCanonical { key, why });
         }
         let entry = self.entries.entry(name.to_string()).or_insert_with(|| {
-            // Those of the original registry come with the program, as version 1.
+            // Entries of the original registry come with the program, as version 1.
             let is_historical = is_historical(name);
             EntryFact {
                 version: u64::from(is_historical),

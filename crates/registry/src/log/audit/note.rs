@@ -1,13 +1,13 @@
-//! What an auditor should know of a log that breaks no rule.
+//! Notes: unusual facts about a log that breaks no rule.
 
 use std::fmt;
 
-/// Something that is unusual, or that a log alone cannot decide. It does not make a log wrong.
+/// An unusual fact, or one that a log alone cannot decide. It is not an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// Events name something below an authority that is retired: right only if it was retired
-    /// without those below.
+    /// Events create names below a retired authority: correct only if it was retired without those
+    /// below.
     BelowRetired {
         /// How many events.
         count: u64,
@@ -16,7 +16,7 @@ pub enum Note {
         /// The authority that it is about.
         authority: String,
     },
-    /// Keys differ by case alone: they are different names only where case counts.
+    /// Keys differ by case only: they are different names only where case counts.
     CaseOnly {
         /// How many keys.
         count: u64,
@@ -25,26 +25,27 @@ pub enum Note {
         /// That key.
         key: String,
     },
-    /// A log continues another, which nothing was compared with.
+    /// A log continues another, with which it was not compared.
     Continues {
         /// The event that begins it.
         event: u64,
         /// The name of the log that it continues.
         origin: String,
     },
-    /// Names were erased while an authority was erasable, and now its names are permanent.
+    /// An authority erased names while it was erasable, and its names are permanent now.
     ErasedThenPermanent {
         /// The authority, by its key.
         authority: String,
         /// The first event that erased one of its names.
         event: u64,
     },
-    /// A checkpoint has lines beside its origin, size and root.
+    /// A checkpoint has more lines than its origin, size and root.
     ExtraLines {
         /// Which checkpoint.
         what: String,
     },
-    /// Names that could not be registered today: with control characters, white space at an end, or too long.
+    /// Names that could not be registered today: they have control characters, white space at an
+    /// end, or are too long.
     Irregular {
         /// How many names.
         count: u64,
@@ -53,7 +54,7 @@ pub enum Note {
         /// Its key.
         key: String,
     },
-    /// Keys of `info` URIs that the original registry would have normalised otherwise.
+    /// Keys of `info` URIs that the original registry would have normalised in another way.
     NotNormalised {
         /// How many names.
         count: u64,
@@ -62,7 +63,7 @@ pub enum Note {
         /// Its key.
         key: String,
     },
-    /// Names or authorities of `info` namespaces that were not registered then.
+    /// Names or authorities of `info` namespaces that were not registered at that time.
     NotRegistered {
         /// How many events.
         count: u64,
@@ -71,9 +72,9 @@ pub enum Note {
         /// The authority that it is about.
         authority: String,
     },
-    /// An export says that its key is another one than those that are trusted.
+    /// An export states another key than the trusted ones.
     OtherKey {
-        /// The key that the export says.
+        /// The stated key.
         key: String,
     },
     /// Events are dated later than now, by more than a day.
@@ -90,12 +91,12 @@ pub enum Note {
         /// The first of them.
         event: u64,
         /// By how many milliseconds at most.
-        most: u64,
+        largest: u64,
     },
 }
 
 impl Note {
-    /// A stable code.
+    /// Returns a stable code.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -113,7 +114,7 @@ impl Note {
         }
     }
 
-    /// The event it is about, or the first of them.
+    /// The event that it is about, or the first of them.
     #[must_use]
     pub fn event(&self) -> Option<u64> {
         match self {
@@ -146,9 +147,9 @@ impl fmt::Display for Note {
             ),
             Self::CaseOnly { count, event, key } => write!(
                 f,
-                "{count} public names differ from others by case alone, first {key} by event {event}: they \
-                 are different names only if case counts under their authority or in their \
-                 namespace"
+                "{count} public names differ from others by case alone, first {key} by event \
+                 {event}: they are different names only if case counts under their authority or in \
+                 their namespace"
             ),
             Self::Continues { event, origin } if origin.is_empty() => write!(
                 f,
@@ -162,17 +163,17 @@ impl fmt::Display for Note {
             ),
             Self::ErasedThenPermanent { authority, event } => write!(
                 f,
-                "{authority} is permanent now, but erased names before, first by event {event}: one of \
-                 them may have been assigned again"
+                "{authority} is permanent now, but erased names before, first by event {event}: \
+                 one of them may have been assigned again"
             ),
             Self::ExtraLines { what } => {
                 write!(f, "{what} has lines that this program does not know")
             }
             Self::Irregular { count, event, key } => write!(
                 f,
-                "{count} public names could not be registered today, first {key} by event {event}: they \
-                 have control characters, white space at an end, a scheme in their prefix, or are \
-                 too long"
+                "{count} public names could not be registered today, first {key} by event {event}: \
+                 they have control characters, white space at an end, a scheme in their prefix, or \
+                 are too long"
             ),
             Self::NotNormalised { count, event, key } => write!(
                 f,
@@ -192,16 +193,21 @@ impl fmt::Display for Note {
             ),
             Self::OtherKey { key } => write!(
                 f,
-                "the export says that its key is {key}, which is none of those that were given"
+                "the export says that its key is {key}, which is not one of the given keys"
             ),
             Self::TimeAhead { count, event } => write!(
                 f,
                 "{count} events are dated more than a day after now, first event {event}"
             ),
-            Self::TimeBack { count, event, most } => write!(
+            Self::TimeBack {
+                count,
+                event,
+                largest,
+            } => write!(
                 f,
-                "{count} events are dated before an earlier one, first event {event}, by {} s at most",
-                most.div_ceil(1_000)
+                "{count} events are dated before an earlier one, first event {event}, by {} s at \
+                 most",
+                largest.div_ceil(1_000)
             ),
         }
     }
@@ -218,7 +224,7 @@ pub(super) struct Notes {
     not_registered: Option<(u64, u64, String)>,
 }
 
-/// The largest number of notes that are listed one by one.
+/// The maximum number of notes that are listed one by one.
 const MAX_NOTES: usize = 1_000;
 
 impl Notes {

@@ -1,5 +1,5 @@
-//! Which log the events were published as: a log that begins anew has another key, and names the
-//! one before it.
+//! The logs under which the events were published: a log that begins anew has another key, and
+//! names the one before it.
 
 use std::fmt;
 
@@ -8,40 +8,40 @@ use handfast_log::VerifyingKey;
 use super::finding::{Finding, Findings};
 use super::note::{Note, Notes};
 
-/// How the logs that the events were published as do not follow each other.
+/// How the logs of the events do not follow each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BrokenOrigin {
-    /// The name that an event gives the log before it cannot be one.
+    /// The name that an event gives for the log before it is not a valid name.
     BadName {
         /// The event that begins a log.
         event: u64,
         /// The name.
         name: String,
     },
-    /// A key was given of a log that nothing continues.
+    /// A given key belongs to a log that nothing continues.
     NotContinued {
         /// The name of that log.
         origin: String,
     },
     /// Two checkpoints are signed by different keys, and no event between them begins a log.
     NotBegun {
-        /// Which checkpoint.
+        /// The checkpoint.
         what: String,
-        /// The log that it is of.
+        /// Its log.
         origin: String,
-        /// The log of the checkpoint that it is compared with.
+        /// The log of the other checkpoint.
         other: String,
     },
-    /// An event begins a log, and says that the one before it was another than it was.
+    /// An event begins a log, and names another log before it than the real one.
     OtherLog {
         /// The event.
         event: u64,
-        /// The log that it says.
+        /// The log that it names.
         said: String,
-        /// Which checkpoint shows the log that it was.
+        /// The checkpoint that shows the real one.
         what: String,
-        /// That log.
+        /// The real one.
         origin: String,
     },
     /// An event begins a log, but its key is that of an earlier log.
@@ -49,17 +49,17 @@ pub enum BrokenOrigin {
         /// The event.
         event: u64,
     },
-    /// An export says that its key is another one than that which signed its checkpoint.
+    /// An export states another key than the one that signed its checkpoint.
     WrongKey {
-        /// The key that the export says.
+        /// The stated key.
         said: String,
-        /// The log whose key signed.
+        /// The log of the key that signed.
         origin: String,
     },
 }
 
 impl BrokenOrigin {
-    /// A stable code.
+    /// Returns a stable code.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl BrokenOrigin {
         }
     }
 
-    /// The event it is about.
+    /// The event that it is about.
     #[must_use]
     pub fn event(&self) -> Option<u64> {
         match self {
@@ -132,29 +132,29 @@ impl fmt::Display for BrokenOrigin {
     }
 }
 
-/// The logs that the events were published as.
+/// The logs of the events.
 #[derive(Default)]
 pub(super) struct Origins {
-    begun: Vec<Begun>,
+    begun: Vec<LogStartEvent>,
     heads: Vec<Head>,
-    /// The logs of checkpoints that are not of these events, which is a finding of its own.
+    /// The logs of checkpoints that do not cover these events; that is a finding of its own.
     refuted: Vec<String>,
-    /// The key of the last log, once a signature was checked with it.
+    /// The key of the last log, once it has verified a signature.
     current: Option<VerifyingKey>,
-    /// The keys that were given.
+    /// The given keys.
     given: Vec<VerifyingKey>,
 }
 
 /// An event that begins a log.
-struct Begun {
+struct LogStartEvent {
     event: u64,
-    /// How many events are before it.
+    /// The number of events before it.
     size: u64,
-    /// The log that it says it continues.
+    /// The log that it claims to continue.
     name: String,
 }
 
-/// A checkpoint that is of these events.
+/// A checkpoint that covers these events.
 struct Head {
     what: String,
     size: u64,
@@ -162,7 +162,7 @@ struct Head {
 }
 
 impl Origins {
-    /// An event begins a log. Only the events before the first log can be of none.
+    /// Adds an event that begins a log. Only the events before the first log can belong to none.
     pub(super) fn begin(&mut self, event: u64, size: u64, name: &str, out: &mut Findings) {
         let is_name = !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c == '+');
         let is_first = name.is_empty() && self.begun.is_empty();
@@ -170,19 +170,19 @@ impl Origins {
             let name = name.to_string();
             out.add(Finding::Origin(BrokenOrigin::BadName { event, name }));
         }
-        self.begun.push(Begun {
+        self.begun.push(LogStartEvent {
             event,
             size,
             name: name.to_string(),
         });
     }
 
-    /// A checkpoint turned out to be of these events.
+    /// Adds a checkpoint that covers these events.
     pub(super) fn agree(&mut self, what: String, size: u64, key: VerifyingKey) {
         self.heads.push(Head { what, size, key });
     }
 
-    /// A checkpoint turned out to be of other events.
+    /// Adds a checkpoint that covers other events.
     pub(super) fn disagree(&mut self, key: &VerifyingKey) {
         self.refuted.push(key.name().to_string());
     }
@@ -195,9 +195,9 @@ impl Origins {
         self.given = keys.to_vec();
     }
 
-    /// Compares what signed with what the events say.
+    /// Compares the signing keys with the events.
     pub(super) fn finish(&self, out: &mut Findings, notes: &mut Notes) {
-        // By how many logs have begun: the key that signed then, and where that is seen.
+        // By the number of logs begun so far: the key that signed at that time, and its checkpoint.
         let mut keys: Vec<Option<&VerifyingKey>> = vec![None; self.begun.len() + 1];
         if let Some(last) = keys.last_mut() {
             *last = self.current.as_ref();
@@ -248,7 +248,7 @@ impl Origins {
         }
     }
 
-    /// Every key that was given is of this log, or of one that it continues.
+    /// Checks that every given key belongs to this log, or to one that it continues.
     fn check_given(&self, reported: &[String], out: &mut Findings) {
         let Some(current) = &self.current else {
             return;

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use handfast_api::{About, LogSize, Statistics, limits};
 use handfast_id::{InfoGrammar, Scheme, inspect as inspect_bytes};
-use handfast_registry::{Tally, rfc3339};
+use handfast_registry::{NameCounts, rfc3339};
 
 use super::call::{Answer, Call};
 use super::problem::Problem;
@@ -65,7 +65,7 @@ const MAX_TALLY_AGE: u64 = 600_000;
 pub(super) fn statistics(call: &Call) -> Result<Answer, Problem> {
     let found = call.registry().statistics()?;
     let requested = call.registry().requested_authorities()?;
-    let (tally, is_old) = call.registry().tally(MAX_TALLY_AGE)?;
+    let (name_counts, is_old) = call.registry().name_counts(MAX_TALLY_AGE)?;
     let counting = &call.api.is_counting;
     if is_old && !counting.swap(true, Ordering::Relaxed) {
         let api = Arc::clone(&call.api);
@@ -79,15 +79,17 @@ pub(super) fn statistics(call: &Call) -> Result<Answer, Problem> {
             counting.store(false, Ordering::Relaxed);
         }
     }
-    let by_state = |tally: &Tally| {
-        let counts = tally.by_state.iter();
+    let by_state = |name_counts: &NameCounts| {
+        let counts = name_counts.by_state.iter();
         let counts = counts.map(|(state, count)| (state.to_string(), *count));
         counts.collect()
     };
     Ok(Answer::json(&Statistics {
         accounts: found.accounts,
         authorities: found.authorities.saturating_sub(requested),
-        counted: tally.as_ref().map(|tally| rfc3339(tally.time)),
+        counted: name_counts
+            .as_ref()
+            .map(|name_counts| rfc3339(name_counts.time)),
         events: found.events,
         jobs: found.jobs,
         jobs_under_way: call.registry().jobs_under_way(),
@@ -96,8 +98,10 @@ pub(super) fn statistics(call: &Call) -> Result<Answer, Problem> {
             size: found.events,
         },
         names: found.names,
-        names_by_scheme: tally.as_ref().map(|tally| tally.by_scheme.clone()),
-        names_by_state: tally.as_ref().map(by_state),
+        names_by_scheme: name_counts
+            .as_ref()
+            .map(|name_counts| name_counts.by_scheme.clone()),
+        names_by_state: name_counts.as_ref().map(by_state),
         versions: found.versions,
     }))
 }

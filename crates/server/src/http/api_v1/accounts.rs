@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use handfast_api as api;
-use handfast_registry::{AccountChange, Grant, Principal, Refusal};
+use handfast_registry::{AccountChange, Grant, Principal, RegistryError};
 
 use super::call::{Answer, Call};
 use super::convert;
@@ -18,7 +18,7 @@ fn need_administrator(call: &Call) -> Result<(), Problem> {
     }
     let problem = "this is for administrators".to_string();
     let code = "operator-only";
-    Err(Refusal::Policy { code, problem }.into())
+    Err(RegistryError::Policy { code, problem }.into())
 }
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use handfast_api::{self as api, PolicyChange};
 use handfast_registry::{
-    Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Principal, Refusal,
-    Role,
+    Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Principal,
+    RegistryError, Role,
 };
 
 use super::call::{Answer, Call};
@@ -86,7 +86,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
         if matches!(call.who, Principal::Limited { .. }) {
             let problem = "a token that is limited asks for no authorities".to_string();
             let code = "not-yours";
-            return Err(Refusal::Policy { code, problem }.into());
+            return Err(RegistryError::Policy { code, problem }.into());
         }
         registry.request_authority(&call.who, &given.authority, new)?
     } else {

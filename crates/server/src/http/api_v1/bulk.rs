@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use handfast_api::{ImportSummary, LogExportSummary, limits};
-use handfast_registry::{Done, Export, Format, Import, Imported, Refusal, Report};
+use handfast_registry::{Done, Export, Format, Import, Imported, RegistryError, Report};
 use http_body_util::channel::{Channel, Sender};
 use http_body_util::{BodyExt, Either};
 use hyper::Response;
@@ -156,12 +156,12 @@ fn send<S: Serialize>(
     call: &Call,
     begun: &mut dyn FnMut(Response<Body>),
     content_type: &'static str,
-    give: impl FnOnce(&mut Sending<'_>) -> Result<S, Refusal>,
+    give: impl FnOnce(&mut Sending<'_>) -> Result<S, RegistryError>,
 ) -> Result<(), Problem> {
     let mut out = Sending::new(call, begun, content_type);
     let given = give(&mut out).and_then(|summary| {
         let sent = out.flush().and_then(|()| out.end(&summary));
-        sent.map_err(|source| Refusal::Output { source })
+        sent.map_err(|source| RegistryError::Output { source })
     });
     let is_begun = out.is_begun();
     match given {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use handfast_api::limits;
-use handfast_registry::{Moment, Principal, Registry, Token, parse_rfc3339};
+use handfast_registry::{HistoryPoint, Principal, Registry, Token, parse_rfc3339};
 use hyper::body::Bytes;
 use hyper::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, LOCATION};
 use hyper::{Response, StatusCode};
@@ -78,10 +78,10 @@ impl Call {
     }
 
     /// A moment in the past, if one is asked for.
-    pub(super) fn at(&self) -> Result<Option<Moment>, Problem> {
+    pub(super) fn at(&self) -> Result<Option<HistoryPoint>, Problem> {
         let read = |text: &str| {
-            let by_number = text.parse().ok().map(Moment::Event);
-            let moment = by_number.or_else(|| parse_rfc3339(text).map(Moment::Time));
+            let by_number = text.parse().ok().map(HistoryPoint::Event);
+            let moment = by_number.or_else(|| parse_rfc3339(text).map(HistoryPoint::Time));
             moment.ok_or_else(|| {
                 Problem::usage(
                     "`at` is the number of an event, or a time such as 2026-11-15T12:00:00Z",

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use handfast_api as api;
 use handfast_id::{CaseRule, Rules};
 use handfast_registry::{
-    Account, Action, Authority, AuthorityStatus, Changes, Done, Entry, ExampleChange, Exported,
-    Format, Grant, Job, JobKind, NamespaceEntry, NamespacePage, NamespacePolicy, NamespaceRemark,
-    NamespaceVersion, Outcome, Persistence, Progress, Refusal, Role, Shown, State, Token,
-    Tombstone, ValueCounts, rfc3339,
+    Account, Action, Authority, AuthorityStatus, Changes, Done, ExampleChange, Exported, Format,
+    Grant, HistoryEntry, Job, JobKind, NamespaceEntry, NamespacePage, NamespacePolicy,
+    NamespaceRemark, NamespaceVersion, Outcome, Persistence, Progress, RegistryError, Role, Shown,
+    State, Token, Tombstone, ValueCounts, rfc3339,
 };
 use handfast_wire::{Permissions, Reference, Ttl, Value, json};
 use serde_json::{Map, Value as Json};
@@ -91,7 +91,7 @@ fn reference(reference: &Reference<'_>) -> api::Reference {
 
 /// An event in the history of a name.
 #[must_use]
-pub fn event(entry: &Entry) -> api::Event {
+pub fn event(entry: &HistoryEntry) -> api::Event {
     let event = &entry.event;
     let version = entry.version.as_ref();
     let tombstone = version.and_then(|record| record.tombstone.as_ref());
@@ -451,7 +451,7 @@ pub fn namespace_policy(policy: &NamespacePolicy) -> api::NamespacePolicy {
 
 /// Why the registry rejected a request, without the HTTP status.
 #[must_use]
-pub fn problem(refusal: &Refusal) -> api::Problem {
+pub fn problem(refusal: &RegistryError) -> api::Problem {
     let mut problem = api::Problem {
         code: refusal.code().to_string(),
         detail: refusal.to_string(),
@@ -459,14 +459,14 @@ pub fn problem(refusal: &Refusal) -> api::Problem {
         ..api::Problem::default()
     };
     match refusal {
-        Refusal::Exists { event, .. } => problem.event = *event,
-        Refusal::Denied { needs, authority } => {
+        RegistryError::Exists { event, .. } => problem.event = *event,
+        RegistryError::Denied { needs, authority } => {
             problem.needs = Some(api::NeededRole {
                 authority: authority.to_string(),
                 role: role(*needs),
             });
         }
-        Refusal::Quota { retry_after, .. } => problem.retry_after = *retry_after,
+        RegistryError::Quota { retry_after, .. } => problem.retry_after = *retry_after,
         _ => {}
     }
     problem

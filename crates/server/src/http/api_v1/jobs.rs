@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use handfast_api::{self as api, NewJob, limits};
 use handfast_registry::{
-    BulkChanged, Done, Job, JobKind, Outcome, Principal, Refusal, Registry, StartedJob,
+    BulkChanged, Done, Job, JobKind, Outcome, Principal, Registry, RegistryError, StartedJob,
 };
 
 use super::background::is_preferred;
@@ -57,7 +57,7 @@ fn find(call: &Call) -> Result<Job, Problem> {
 pub(super) fn outcomes(call: &Call) -> Result<Answer, Problem> {
     let (limit, after) = (call.limit()?, call.number("after")?.unwrap_or(0));
     let job = find(call)?;
-    let found = call.registry().refusals(job.number, after, limit)?;
+    let found = call.registry().job_errors(job.number, after, limit)?;
     let next = found.last().map(|(number, _)| number.to_string());
     let next = next.filter(|_| found.len() == limit);
     let outcomes = found.iter().map(|(_, outcome)| convert::outcome(outcome));
@@ -115,7 +115,7 @@ pub(super) fn start(call: &Call) -> Result<Wanted, Problem> {
 }
 
 impl Wanted {
-    fn start(self, registry: &Registry, who: &Principal) -> Result<StartedJob, Refusal> {
+    fn start(self, registry: &Registry, who: &Principal) -> Result<StartedJob, RegistryError> {
         match self {
             Self::Kind(kind) => registry.start_job(who, kind),
             Self::Resume(number) => registry.resume_job(who, number),
@@ -130,7 +130,7 @@ impl Wanted {
         who: &Principal,
         dry_run: bool,
         report: &mut dyn FnMut(&Outcome),
-    ) -> Result<BulkChanged, Refusal> {
+    ) -> Result<BulkChanged, RegistryError> {
         if dry_run {
             return self.plan(registry, who, report);
         }
@@ -143,7 +143,7 @@ impl Wanted {
         registry: &Registry,
         who: &Principal,
         report: &mut dyn FnMut(&Outcome),
-    ) -> Result<BulkChanged, Refusal> {
+    ) -> Result<BulkChanged, RegistryError> {
         match self {
             Self::Kind(kind) => registry.run_job(who, kind, true, report),
             Self::Resume(number) => {

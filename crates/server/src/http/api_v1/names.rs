@@ -5,10 +5,11 @@ use std::thread;
 
 use handfast_api::{self as api, limits};
 use handfast_registry::{
-    Edit, HistoryPage, Minted, NameAction, NewName, NewValue, Principal, Refusal, Style, check_urls,
+    Edit, HistoryPage, Minted, NameAction, NewName, NewValue, Principal, RegistryError, Style,
+    check_urls,
 };
 use handfast_wire::Reference;
-use handfast_wire::json::GivenValue;
+use handfast_wire::json::ParsedValue;
 use hyper::StatusCode;
 
 use super::call::{Answer, Call};
@@ -54,7 +55,7 @@ fn local_of(text: &str) -> &str {
 }
 
 pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
-    let given: api::NewName<GivenValue<'_>> = call.read()?;
+    let given: api::NewName<ParsedValue<'_>> = call.read()?;
     let new = NewName {
         urls: given.urls,
         values: given.values.into_iter().map(new_value).collect(),
@@ -71,9 +72,9 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
 }
 
 /// Says to the local operator, who alone has it, that `--migrate` takes URLs as they are.
-fn naming_migrate(call: &Call, refusal: Refusal) -> Refusal {
+fn naming_migrate(call: &Call, refusal: RegistryError) -> RegistryError {
     match refusal {
-        Refusal::Policy { code, problem } if call.is_local => Refusal::Policy {
+        RegistryError::Policy { code, problem } if call.is_local => RegistryError::Policy {
             code,
             problem: format!("{problem}, or give --migrate to take it as it is"),
         },
@@ -81,7 +82,7 @@ fn naming_migrate(call: &Call, refusal: Refusal) -> Refusal {
     }
 }
 
-fn new_value(given: GivenValue<'_>) -> NewValue {
+fn new_value(given: ParsedValue<'_>) -> NewValue {
     let references = given.references.into_iter();
     NewValue {
         permissions: given.permissions,
@@ -151,7 +152,7 @@ pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
-    let given: api::NameChange<GivenValue<'_>> = call.read()?;
+    let given: api::NameChange<ParsedValue<'_>> = call.read()?;
     let edit = Edit {
         remove: given.remove,
         urls: given.urls,
@@ -204,7 +205,7 @@ fn act(call: &Call, action: NameAction) -> Result<Answer, Problem> {
     let expected = call.expected()?;
     let acted = call
         .registry()
-        .act(&call.who, call.id(), expected, action)?;
+        .change_name(&call.who, call.id(), expected, action)?;
     Ok(match acted {
         Some(shown) => Answer::json(&convert::name(&shown)).version(shown.record.version),
         None => Answer::done(),
@@ -221,7 +222,7 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
     let made = thread::scope(|scope| {
         let page = || {
             let page = registry.history_page(&call.who, call.id(), after, limit, at)?;
-            Ok::<_, Refusal>(written(page))
+            Ok::<_, RegistryError>(written(page))
         };
         let worker = thread::Builder::new().name("handfast-history".into());
         let worker = worker.spawn_scoped(scope, page).ok()?;

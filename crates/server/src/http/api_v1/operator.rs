@@ -8,7 +8,9 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use handfast_registry::{Done, GivenNamespace, Import, Principal, Refusal, Registry, Report};
+use handfast_registry::{
+    Done, Import, NamespaceImport, Principal, Registry, RegistryError, Report,
+};
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::Bytes;
@@ -186,7 +188,7 @@ pub(super) fn run_job(
 fn send_lines<S: Serialize>(
     call: &Call,
     begun: &mut dyn FnMut(Response<Body>),
-    give: impl FnOnce(&mut Sending<'_>) -> Result<S, Refusal>,
+    give: impl FnOnce(&mut Sending<'_>) -> Result<S, RegistryError>,
 ) -> Result<(), Problem> {
     let mut out = Sending::new(call, begun, "application/x-ndjson");
     match give(&mut out) {
@@ -215,7 +217,7 @@ fn progress(out: &mut Sending<'_>, position: u64, names: u64) {
 
 fn import_namespaces(call: &Call) -> Result<Answer, Problem> {
     let text = str::from_utf8(&call.body).map_err(|_| Problem::usage("the body is no UTF-8"))?;
-    let records = GivenNamespace::read(text)?;
+    let records = NamespaceImport::read(text)?;
     let taken = if call.flag("dry-run")? {
         call.registry().consider_namespaces(&call.who, records)?
     } else {

@@ -1,7 +1,7 @@
 //! Why a request failed, as RFC 9457 describes it: `application/problem+json`.
 
 use handfast_api as api;
-use handfast_registry::Refusal;
+use handfast_registry::RegistryError;
 use hyper::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
 
@@ -19,7 +19,7 @@ pub(super) struct Problem {
     /// The response, without the status.
     pub(super) about: Box<api::Problem>,
     /// What the registry said, for the local operator, who may know everything.
-    cause: Option<Box<Refusal>>,
+    cause: Option<Box<RegistryError>>,
 }
 
 impl Problem {
@@ -103,20 +103,22 @@ impl Problem {
 }
 
 /// The one place where refusals of the registry become statuses.
-impl From<Refusal> for Problem {
-    fn from(refusal: Refusal) -> Self {
+impl From<RegistryError> for Problem {
+    fn from(refusal: RegistryError) -> Self {
         let status = match &refusal {
-            Refusal::AuthorityExists(_)
-            | Refusal::Differs { .. }
-            | Refusal::Exists { .. }
-            | Refusal::Retired(_)
-            | Refusal::State { .. } => StatusCode::CONFLICT,
-            Refusal::Denied { .. } | Refusal::NotTheirs { .. } => StatusCode::FORBIDDEN,
-            Refusal::Identifier { .. } | Refusal::Input { .. } => StatusCode::BAD_REQUEST,
-            Refusal::NoAuthority(_) | Refusal::NotFound(_) => StatusCode::NOT_FOUND,
-            Refusal::Policy { code, .. } => by_code(code),
-            Refusal::Quota { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Refusal::Value { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            RegistryError::AuthorityExists(_)
+            | RegistryError::Differs { .. }
+            | RegistryError::Exists { .. }
+            | RegistryError::Retired(_)
+            | RegistryError::State { .. } => StatusCode::CONFLICT,
+            RegistryError::Denied { .. } | RegistryError::NotTheirs { .. } => StatusCode::FORBIDDEN,
+            RegistryError::Identifier { .. } | RegistryError::Input { .. } => {
+                StatusCode::BAD_REQUEST
+            }
+            RegistryError::NoAuthority(_) | RegistryError::NotFound(_) => StatusCode::NOT_FOUND,
+            RegistryError::Policy { code, .. } => by_code(code),
+            RegistryError::Quota { .. } => StatusCode::TOO_MANY_REQUESTS,
+            RegistryError::Value { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             _ => {
                 tracing::error!(error = %refusal, "a request could not be served");
                 let message = "the server cannot do this now; its log says why";

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use handfast_registry::{Format, Import, Job, Principal, Refusal, Registry};
+use handfast_registry::{Format, Import, Job, Principal, Registry, RegistryError};
 use http_body_util::BodyExt;
 use hyper::StatusCode;
 use hyper::body::Bytes;
@@ -289,12 +289,12 @@ pub(super) fn resume(call: &Call, job: &Job) -> Result<Answer, Problem> {
     let gone = || {
         let problem = "what was sent is not here any more: send it again".to_string();
         let code = "no-input";
-        Problem::from(Refusal::Policy { code, problem })
+        Problem::from(RegistryError::Policy { code, problem })
     };
     if job.who != call.who {
         let problem = "only the account that began an import can resume it".to_string();
         let code = "not-yours";
-        return Err(Refusal::Policy { code, problem }.into());
+        return Err(RegistryError::Policy { code, problem }.into());
     }
     let path = path(call.registry(), job.number);
     let manner = fs::read(path.with_extension("json")).map_err(|_| gone())?;
@@ -327,7 +327,7 @@ fn take(
     call: &Call,
     job: &Job,
     path: PathBuf,
-    finish: impl FnOnce(&Registry, &Principal) -> Result<handfast_registry::Imported, Refusal>
+    finish: impl FnOnce(&Registry, &Principal) -> Result<handfast_registry::Imported, RegistryError>
     + Send
     + 'static,
 ) -> Result<Answer, Problem> {

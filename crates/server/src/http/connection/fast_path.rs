@@ -389,7 +389,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
 
-    use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+    use handfast_registry::{Environment, NewAuthority, NewName, Principal, Registry};
     use tokio::io::AsyncReadExt;
 
     use super::*;
@@ -409,7 +409,7 @@ mod tests {
                     *byte = next.to_be_bytes()[0];
                 }
             };
-            World::new(|| 1_794_723_436_000, random)
+            Environment::new(|| 1_794_723_436_000, random)
         };
         let registry = Registry::create(folder, world()).unwrap();
         let operator = Principal::Operator;

@@ -186,7 +186,7 @@ fn stored(page: &mut MetricsPage, web: &Arc<Web>) {
         (
             "handfast_store_readers_max",
             "Places of readers of the store.",
-            usage.most_readers,
+            usage.max_readers,
         ),
     ] {
         page.gauge(name, help, count);

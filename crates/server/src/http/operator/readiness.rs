@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use handfast_registry::{Refusal, Registry};
+use handfast_registry::{Registry, RegistryError};
 use tokio::sync::{Mutex, oneshot};
 use tokio::time::{Instant, timeout};
 
@@ -91,9 +91,11 @@ const DAMAGED: &str = "the store is damaged: stop the server and restore the dat
     backup (`handfast check` says what is damaged)";
 
 /// An error for people who may not see where the store is.
-fn told(error: &Refusal) -> String {
+fn told(error: &RegistryError) -> String {
     match error {
-        Refusal::Store(handfast_registry::StoreError::Io { source, .. }) => source.to_string(),
+        RegistryError::Store(handfast_registry::StoreError::Io { source, .. }) => {
+            source.to_string()
+        }
         other => other.to_string(),
     }
 }

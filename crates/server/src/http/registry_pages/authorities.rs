@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use handfast_id::{CaseRule, Rules};
-use handfast_registry::{Authority, AuthorityPage, AuthorityPath, AuthorityStatus, Refusal};
+use handfast_registry::{Authority, AuthorityPage, AuthorityPath, AuthorityStatus, RegistryError};
 use hyper::{Response, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -25,7 +25,11 @@ impl Asking<'_> {
         let found = self.web.registry().authorities_page(under, after, limit);
         let found = match found {
             Ok(found) => found,
-            Err(Refusal::NoAuthority(_) | Refusal::Identifier { .. } | Refusal::Policy { .. }) => {
+            Err(
+                RegistryError::NoAuthority(_)
+                | RegistryError::Identifier { .. }
+                | RegistryError::Policy { .. },
+            ) => {
                 return self.nothing("There is no such authority here.");
             }
             Err(error) => return self.failed(&error),

@@ -236,7 +236,7 @@ impl<'r> Asking<'r> {
         page::page(failure.status, failure.title, &body)
     }
 
-    fn failed(&self, error: &handfast_registry::Refusal) -> Response<Body> {
+    fn failed(&self, error: &handfast_registry::RegistryError) -> Response<Body> {
         failure(error).answer(&self.accept)
     }
 }

@@ -2,7 +2,7 @@
 
 use handfast_api::Resolver;
 use handfast_id::Rules;
-use handfast_registry::DOORS;
+use handfast_registry::RESERVED_SEGMENTS;
 use hyper::{HeaderMap, Uri};
 
 use crate::http::{Caller, Web};
@@ -24,6 +24,6 @@ pub(crate) fn statement(base: &str) -> Resolver {
     Resolver {
         base: base.to_string(),
         first_segments: ["", "hdl"].map(str::to_string).into(),
-        taken_segments: DOORS.map(str::to_string).into(),
+        taken_segments: RESERVED_SEGMENTS.map(str::to_string).into(),
     }
 }

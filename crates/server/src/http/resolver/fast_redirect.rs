@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use handfast_id::Handle;
-use handfast_registry::{Lent, State};
+use handfast_registry::{RecordRef, State};
 use handfast_wire::{Ttl, Value};
 use hyper::StatusCode;
 
@@ -37,7 +37,7 @@ pub(crate) fn find<T>(
         Some(take(&redirect.cached(found.seconds, now).linked(links)))
     };
     let registry = web.registry();
-    let generation = registry.edition();
+    let generation = registry.cache_generation();
     if wants_page
         && let Some(bucket) = web.redirect_cache.at(path)
         && let Some(found) = bucket.found(path, generation)
@@ -46,7 +46,7 @@ pub(crate) fn find<T>(
     }
     let handle = handle_in(path, wants_page)?;
     let stored = Handle::from_stored(handle).ok()?;
-    let lent = registry.lend(&stored, |record| {
+    let lent = registry.with_record(&stored, |record| {
         let url = only_url(record)?;
         // In another case it has the same octets in a path; anything else takes the slow path.
         let registered = (record.text != handle).then_some(record.text);
@@ -81,7 +81,7 @@ fn handle_in(path: &str, wants_page: bool) -> Option<&str> {
 }
 
 /// The URL that a record leads to; `None` if that takes more than a look.
-fn only_url(lent: Lent<'_>) -> Option<Value<'_>> {
+fn only_url(lent: RecordRef<'_>) -> Option<Value<'_>> {
     if lent.state != State::Active || lent.has_namespace {
         return None;
     }

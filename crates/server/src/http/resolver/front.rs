@@ -1,7 +1,7 @@
 //! The front page: one box that takes any identifier (`URI-13`).
 
 use handfast_id::{ErrorKind, HttpResolver, Identifier, Rules, recognise};
-use handfast_registry::DOORS;
+use handfast_registry::RESERVED_SEGMENTS;
 use hyper::header::{CONTENT_SECURITY_POLICY, HOST, HeaderValue};
 use hyper::http::uri::Authority;
 use hyper::{HeaderMap, Response, StatusCode, Uri};
@@ -24,7 +24,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 /// The page with the box, and where this resolver is; after a text that cannot be resolved, with
 /// that text and the reason.
 pub(crate) fn page(base: &str, failed: Option<(&str, &Failure)>) -> Response<Body> {
-    let interfaces = DOORS
+    let interfaces = RESERVED_SEGMENTS
         .map(|interface| format!("<code>{interface}</code>"))
         .join(", ");
     let base = escape(base);

@@ -4,7 +4,7 @@
 //! An author of a record may include other records, in circles and without end. So the server
 //! reads each of them once, and only a limited number.
 
-use handfast_registry::{Refusal, Registry};
+use handfast_registry::{Registry, RegistryError};
 use handfast_wire::Value;
 use handfast_wire::namespace::{Namespace, namespace_value};
 
@@ -34,7 +34,7 @@ impl Merged {
         registry: &Registry,
         handle: &str,
         values: &[Value<'static>],
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, RegistryError> {
         let prefix = handle.split('/').next().unwrap_or_default();
         let mut merging = Merging {
             registry,
@@ -68,7 +68,10 @@ impl Merged {
 }
 
 /// The values of a handle that everybody may read.
-pub(crate) fn public(registry: &Registry, handle: &str) -> Result<Vec<Value<'static>>, Refusal> {
+pub(crate) fn public(
+    registry: &Registry,
+    handle: &str,
+) -> Result<Vec<Value<'static>>, RegistryError> {
     let record = registry.handle(handle)?;
     let mut values = record.map(|record| record.values).unwrap_or_default();
     values.retain(Value::is_public);
@@ -151,7 +154,7 @@ impl Merging<'_> {
         handles: &[String],
         depth: usize,
         into: &mut Vec<Value<'static>>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         for handle in handles {
             let seen = handle.to_lowercase();
             if depth >= DEEPEST
@@ -184,7 +187,7 @@ impl Merging<'_> {
         &self,
         own: Option<&Value<'static>>,
         prefix: &str,
-    ) -> Result<Vec<String>, Refusal> {
+    ) -> Result<Vec<String>, RegistryError> {
         let mut handles = Vec::new();
         let own = own.cloned().map(|own| vec![own]).unwrap_or_default();
         let of_prefix = public(self.registry, &format!("0.NA/{prefix}"))?;

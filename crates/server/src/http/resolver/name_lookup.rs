@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use handfast_id::{HandleProfile, is_trimmed, recognise};
-use handfast_registry::{Principal, Record, Refusal, Registry, State, Tombstone};
+use handfast_registry::{Principal, Record, Registry, RegistryError, State, Tombstone};
 use handfast_wire::Value;
 use handfast_wire::namespace::{Namespace, namespace_value};
 
@@ -55,23 +55,23 @@ const MAX_ALIAS_HOPS: usize = 20;
 pub(crate) fn find(
     registry: &Arc<Registry>,
     asked: &RequestedName<'_>,
-) -> Result<NameLookup, Refusal> {
+) -> Result<NameLookup, RegistryError> {
     let text = &*asked.text;
     match registry.show(&Principal::Operator, text) {
         // X-7: only what a person typed is trimmed. A migrated name may end with white space.
         Ok(shown) if !is_trimmed(text) && is_trimmed(&shown.record.text) => Ok(not_trimmed()),
-        Err(Refusal::NotFound(_)) if !is_trimmed(text) => Ok(not_trimmed()),
+        Err(RegistryError::NotFound(_)) if !is_trimmed(text) => Ok(not_trimmed()),
         Ok(shown) => match as_public(shown.record) {
             NameLookup::Name(name) => in_namespace(registry, name),
             found => Ok(found),
         },
-        Err(Refusal::NotFound(_)) if asked.kind != NameKind::Handle => part(registry, text),
-        Err(Refusal::NotFound(_)) => {
+        Err(RegistryError::NotFound(_)) if asked.kind != NameKind::Handle => part(registry, text),
+        Err(RegistryError::NotFound(_)) => {
             let read = recognise(text, &registry.rules()).ok();
             let handle = read.and_then(|read| read.identifier.spellings(&registry.rules()).handle);
             missing(registry, handle.as_deref().unwrap_or(text))
         }
-        Err(Refusal::Identifier { source, .. }) => Ok(match asked.kind {
+        Err(RegistryError::Identifier { source, .. }) => Ok(match asked.kind {
             // A word is no name, and nothing that was asked for wrongly.
             NameKind::Prefix => NameLookup::Missing,
             _ => NameLookup::Malformed(format!("{source}: {}", source.remedy())),
@@ -88,7 +88,7 @@ fn not_trimmed() -> NameLookup {
 
 /// An ARK that is not there may be a part of one that is: "longest bound ancestor, remainder
 /// appended to its target".
-fn part(registry: &Registry, text: &str) -> Result<NameLookup, Refusal> {
+fn part(registry: &Registry, text: &str) -> Result<NameLookup, RegistryError> {
     for (whole, rest) in ark::ancestors(text) {
         match registry.show(&Principal::Operator, whole) {
             Ok(shown) => {
@@ -100,7 +100,7 @@ fn part(registry: &Registry, text: &str) -> Result<NameLookup, Refusal> {
                     found => found,
                 });
             }
-            Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => {}
+            Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => {}
             Err(error) => return Err(error),
         }
     }
@@ -130,7 +130,7 @@ fn as_public(record: Record) -> NameLookup {
 }
 
 /// A handle that is not stored: a template makes it, its prefix is remote, or it does not exist.
-fn missing(registry: &Registry, text: &str) -> Result<NameLookup, Refusal> {
+fn missing(registry: &Registry, text: &str) -> Result<NameLookup, RegistryError> {
     if let Some(mut values) = registry.made_by_template(text)? {
         values.retain(Value::is_public);
         // A template makes nothing out of a base that is not there.
@@ -148,7 +148,7 @@ fn missing(registry: &Registry, text: &str) -> Result<NameLookup, Refusal> {
 
 /// A name with what others say of it: the namespace of its prefix, and names that its record
 /// includes.
-fn in_namespace(registry: &Registry, mut name: Name) -> Result<NameLookup, Refusal> {
+fn in_namespace(registry: &Registry, mut name: Name) -> Result<NameLookup, RegistryError> {
     if !name.is_handle || name.text.starts_with("0.") {
         return Ok(NameLookup::Name(name));
     }
@@ -172,7 +172,7 @@ fn in_namespace(registry: &Registry, mut name: Name) -> Result<NameLookup, Refus
 }
 
 /// Follows the aliases of a name to their end; the name itself, if it is none.
-pub(crate) fn follow(context: &ServerContext, name: Name) -> Result<NameLookup, Refusal> {
+pub(crate) fn follow(context: &ServerContext, name: Name) -> Result<NameLookup, RegistryError> {
     let registry = &context.registry;
     let mut at = name;
     for _ in 0..=MAX_ALIAS_HOPS {

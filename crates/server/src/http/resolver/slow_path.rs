@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use handfast_id::Urn;
-use handfast_registry::{LiveRules, Refusal};
+use handfast_registry::{LiveRules, RegistryError};
 use http_body_util::{Either, Full};
 use hyper::header::LOCATION;
 use hyper::http::request::Parts;
@@ -375,7 +375,7 @@ impl<'r> ResolveRequest<'r> {
         failure.answer(&self.accept)
     }
 
-    fn failed(&self, error: &Refusal) -> Response<Body> {
+    fn failed(&self, error: &RegistryError) -> Response<Body> {
         self.fail(failure(error))
     }
 
@@ -389,7 +389,7 @@ impl<'r> ResolveRequest<'r> {
 }
 
 /// The response when the registry fails.
-pub(crate) fn failure(error: &Refusal) -> Failure {
+pub(crate) fn failure(error: &RegistryError) -> Failure {
     tracing::error!(%error, "a name could not be looked up");
     let detail = "The server cannot look names up at the moment.".to_string();
     let status = StatusCode::INTERNAL_SERVER_ERROR;

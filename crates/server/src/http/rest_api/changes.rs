@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use handfast_id::{CaseRule, Handle};
 use handfast_registry::{
-    NewValue, Operation, Performed, Principal, Refusal, ValueProblem, with_slash,
+    NewValue, Operation, Performed, Principal, RegistryError, ValueProblem, with_slash,
 };
-use handfast_wire::json::GivenValue;
+use handfast_wire::json::ParsedValue;
 use handfast_wire::{Permissions, Reference, ResponseCode, type_matches};
 use hyper::StatusCode;
 use serde_json::value::RawValue;
@@ -118,11 +118,11 @@ pub(crate) fn delete(
 fn perform(web: &Web, who: &Principal, operation: Operation) -> Result<Performed, Fault> {
     // Which indexes a record has, the registry says to those who may know.
     match web.registry().perform(who, operation) {
-        Err(Refusal::Value {
+        Err(RegistryError::Value {
             index,
             problem: ValueProblem::Exists,
         }) => Err(conflict(index)),
-        Err(Refusal::Value {
+        Err(RegistryError::Value {
             problem: ValueProblem::Missing,
             ..
         }) => Err(Fault::plain(ResponseCode::ValuesNotFound)),
@@ -236,7 +236,7 @@ fn read_values(values: &[&RawValue]) -> Result<Vec<NewValue>, Fault> {
 }
 
 fn read_value(text: &str) -> Result<NewValue, Fault> {
-    let given: GivenValue<'_> = serde_json::from_str(text).map_err(|error| {
+    let given: ParsedValue<'_> = serde_json::from_str(text).map_err(|error| {
         if has_low_index(text) {
             let text = "Value indexes must be positive";
             return Fault::new(ResponseCode::InvalidValue, text);

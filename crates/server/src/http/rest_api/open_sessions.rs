@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use handfast_registry::{Principal, World};
+use handfast_registry::{Environment, Principal};
 
 use crate::admission::peer::Peer;
 use crate::admission::table_shares::{TableEntry, surplus};
@@ -79,7 +79,7 @@ impl OpenSessions {
     }
 
     /// Opens one for a client of a network.
-    pub(crate) fn start(&self, world: &World, peer: Peer) -> Arc<RestSession> {
+    pub(crate) fn start(&self, world: &Environment, peer: Peer) -> Arc<RestSession> {
         let now = world.now();
         let session = Arc::new(RestSession {
             id: readable(&world.random::<20>()),
@@ -174,9 +174,9 @@ mod tests {
 
     const HERE: Peer = Peer::Datagram;
 
-    fn world(now: Arc<AtomicU64>) -> World {
+    fn world(now: Arc<AtomicU64>) -> Environment {
         let counter = AtomicU64::new(0);
-        World::new(
+        Environment::new(
             move || now.load(Ordering::Relaxed),
             move |bytes| {
                 let next = counter.fetch_add(1, Ordering::Relaxed).to_be_bytes();

@@ -111,7 +111,7 @@ impl Parameters {
 
 /// Each is compared with each value: more than a record can have are a mistake, or malice.
 fn check_count(name: &str, count: usize) -> Result<(), Fault> {
-    let max = ResolutionRequest::MOST;
+    let max = ResolutionRequest::MAX_SELECTED;
     if count <= max {
         return Ok(());
     }

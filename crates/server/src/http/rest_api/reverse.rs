@@ -54,7 +54,7 @@ pub(crate) fn search(
         values: asked.values,
         prefix: prefix.map(str::to_string),
         skip: asked.page.saturating_mul(asked.limit),
-        most: asked.limit,
+        limit: asked.limit,
     };
     let mut found = FoundHandles::new(asked.has_records);
     let searched = web

@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 use std::sync::Arc;
 
 use handfast_id::{Identifier, recognise};
-use handfast_registry::{Principal, Refusal, Registry};
+use handfast_registry::{Principal, Registry, RegistryError};
 
 use crate::context::ServerContext;
 use crate::http::Web;
@@ -94,7 +94,7 @@ fn name(context: &ServerContext, text: &str, source: Option<&Source>) -> Result<
 }
 
 /// The names that have a URL.
-pub(crate) fn holders(registry: &Arc<Registry>, url: &str) -> Result<Vec<Name>, Refusal> {
+pub(crate) fn holders(registry: &Arc<Registry>, url: &str) -> Result<Vec<Name>, RegistryError> {
     let mut names = Vec::new();
     let holding =
         |url: &[u8]| registry.holding(&Principal::nobody(), "URL", url, None, MAX_NAMES_OF_URL);

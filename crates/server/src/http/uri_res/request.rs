@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use handfast_id::{Urn, recognise};
-use handfast_registry::Refusal;
+use handfast_registry::RegistryError;
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
@@ -199,7 +199,7 @@ impl Resolution<'_> {
 
     /// Other names of the same thing: `N2Ns` those that have the same first URL now; `I2Ns` only
     /// the name that was asked for, as nobody has said of others that they are interchangeable.
-    fn others(&self, name: &Name) -> Result<Response<Body>, Refusal> {
+    fn others(&self, name: &Name) -> Result<Response<Body>, RegistryError> {
         let registry = self.web.registry();
         let own = uri(registry, name);
         if self.service.from == crate::http::uri_res::service::ServiceInput::Any {

@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use handfast_registry::{
-    AuthorityChange, NewAuthority, NewValue, Operation, Principal, Refusal, Registry,
+    AuthorityChange, NewAuthority, NewValue, Operation, Principal, Registry, RegistryError,
 };
 use handfast_wire::crypto::{
     PrivateKey, SigningKey, is_encrypted, read_private_key, write_private_key,
@@ -105,7 +105,7 @@ impl HandleServer {
     /// Makes the prefixes authorities of a registry. Where an administrator is `300:0.NA/PREFIX`,
     /// as registrars have it, the administrator's public key is put there, so that they can go on
     /// logging in by that name: those who could are returned.
-    pub fn keep_prefixes(&self, registry: &Registry) -> Result<Vec<Principal>, Refusal> {
+    pub fn keep_prefixes(&self, registry: &Registry) -> Result<Vec<Principal>, RegistryError> {
         let operator = Principal::Operator;
         let mut known = Vec::new();
         for prefix in &self.settings.prefixes {

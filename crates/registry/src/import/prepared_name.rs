@@ -1,7 +1,7 @@
-//! From what a line says to what would be kept of it.
+//! Preparing one name: from a parsed line to the bytes of its record and event.
 //!
-//! This is most of the work of an import, and needs nothing but the rules: it is done side by side,
-//! before the one writer decides.
+//! This is most of the work of an import and needs nothing but the rules. So it runs in parallel,
+//! before the writer decides.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,19 +16,19 @@ use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::change::change_set::check_new_key;
 use crate::change::change_set::{each_commitment, name_subject};
 use crate::change::view::View;
-use crate::error::Refusal;
-use crate::import::given::GivenName;
+use crate::error::RegistryError;
 use crate::import::merge::NamedValue;
+use crate::import::parsed::ParsedName;
 use crate::log::event::{Action, Commitments, Event};
-use crate::lookup::value_index::HeldValues;
-use crate::name::manage::{check_name, registered_text};
+use crate::lookup::value_index::IndexEntries;
+use crate::name::create::{check_name, registered_text};
 use crate::name::record::{Record, State, Tombstone};
 use crate::name::url::{is_url_type, url_problem};
 use crate::name::values;
 
-/// What is the same for all names that are prepared together.
+/// The context that all names of an import share.
 #[derive(Clone)]
-pub(crate) struct Stamp {
+pub(crate) struct ImportContext {
     /// Milliseconds since 1970.
     pub(crate) time: u64,
     pub(crate) actor: [u8; 16],
@@ -38,19 +38,19 @@ pub(crate) struct Stamp {
 
 /// How names are read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Reading {
-    /// What local names are put under (`HDL-10`).
+pub(crate) struct NameOptions {
+    /// The authority for local names (`HDL-10`).
     pub(crate) authority: Option<AuthorityPath>,
-    /// Whether names that could not be registered here are taken (`HDL-8`).
+    /// Whether names that could not be registered here are accepted (`HDL-8`).
     pub(crate) migrate: bool,
-    /// Whether names are handles and nothing else, as in files of handle servers.
+    /// Whether all names are handles, as in files of handle servers.
     pub(crate) handles: bool,
-    /// Whether a name that exists keeps the values that a line does not name.
+    /// Whether an existing name keeps the values that a line does not name.
     pub(crate) merges: bool,
 }
 
-impl Reading {
-    /// A name of the input as it is registered: local names are put under an authority.
+impl NameOptions {
+    /// The full name for a name of the input: local names are put under the authority.
     pub(crate) fn whole(&self, name: String) -> String {
         match &self.authority {
             Some(path) => path.name(&name),
@@ -59,27 +59,27 @@ impl Reading {
     }
 }
 
-/// A name that is ready to be kept.
-pub(crate) struct Ready {
+/// A name that is prepared for the writer.
+pub(crate) struct PreparedName {
     pub(crate) key: String,
     pub(crate) line: u64,
-    pub(crate) kept: Kept,
+    pub(crate) prepared: PreparedRecord,
 }
 
-/// The bytes of a new name: all that can be known before its event has a number.
+/// The bytes of a new name: everything that is known before its event has a number.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
-    /// Whether one event makes it what it is to be; if not the draft sees to it.
+pub(crate) struct PreparedRecord {
+    /// Whether one event creates it as it is; if not, a change set handles it.
     pub(crate) is_plain: bool,
-    /// Whether the line says which state it is to be in.
+    /// Whether the line sets its state.
     pub(crate) says_state: bool,
-    /// Which values of a name that exists the line touches; all of them if `None`.
+    /// Which values of an existing name the line changes; all of them if `None`.
     pub(crate) named: Option<Vec<NamedValue>>,
     pub(crate) record: Vec<u8>,
     pub(crate) event: Vec<u8>,
 }
 
-impl Kept {
+impl PreparedRecord {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(5 + self.record.len() + self.event.len());
         let named = self.named.as_ref();
@@ -117,21 +117,22 @@ impl Kept {
     }
 }
 
-/// Some bytes behind their length, and the rest.
+/// Reads bytes that follow their length; also returns the rest.
 fn split_at_length(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk()?;
     let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
     rest.split_at_checked(length)
 }
 
-/// The longest name that is taken from elsewhere: as long as identifiers get.
-const LONGEST: usize = 8_192;
+/// The maximum length of an imported name, as for all identifiers.
+const MAX_NAME_BYTES: usize = 8_192;
 
-/// What holds for every name, even for one that could not be registered here: it is not too long, and holds no U+0000.
-pub(crate) fn check_text(id: &str) -> Result<(), Refusal> {
-    if id.len() > LONGEST {
-        let problem = format!("a name has at most {LONGEST} bytes");
-        return Err(Refusal::policy("too-long", problem));
+/// Checks that hold for every name, even for one that could not be registered here: its length, and
+/// no U+0000.
+pub(crate) fn check_text(id: &str) -> Result<(), RegistryError> {
+    if id.len() > MAX_NAME_BYTES {
+        let problem = format!("a name has at most {MAX_NAME_BYTES} bytes");
+        return Err(RegistryError::policy("too-long", problem));
     }
     check_new_key(id)
 }
@@ -139,41 +140,45 @@ pub(crate) fn check_text(id: &str) -> Result<(), Refusal> {
 /// Prepares names.
 pub(crate) struct Preparing<'v> {
     view: &'v View<'v>,
-    reading: &'v Reading,
-    stamp: &'v Stamp,
+    options: &'v NameOptions,
+    context: &'v ImportContext,
     authorities: HashMap<String, Rc<Authority>>,
 }
 
 impl<'v> Preparing<'v> {
-    pub(crate) fn new(view: &'v View<'v>, reading: &'v Reading, stamp: &'v Stamp) -> Self {
+    pub(crate) fn new(
+        view: &'v View<'v>,
+        options: &'v NameOptions,
+        context: &'v ImportContext,
+    ) -> Self {
         Self {
             view,
-            reading,
-            stamp,
+            options,
+            context,
             authorities: HashMap::new(),
         }
     }
 
-    /// The authorities that were relied on, and their versions.
+    /// The authorities that were used, and their versions.
     pub(crate) fn assumed(&self) -> impl Iterator<Item = (&str, u64)> {
         let authorities = self.authorities.iter();
         authorities.map(|(key, authority)| (key.as_str(), authority.version))
     }
 
-    /// Prepares a name, and notes what it will hold.
-    pub(crate) fn ready(
+    /// Prepares a name, and collects the index entries of its values.
+    pub(crate) fn prepared_name(
         &mut self,
         line: u64,
-        given: &GivenName<'_>,
-        held: &mut HeldValues,
-    ) -> Result<Ready, Refusal> {
+        parsed: &ParsedName<'_>,
+        index: &mut IndexEntries,
+    ) -> Result<PreparedName, RegistryError> {
         let whole;
-        let id = match &self.reading.authority {
+        let id = match &self.options.authority {
             Some(path) => {
-                whole = path.name(&given.id.0);
+                whole = path.name(&parsed.id.0);
                 &whole
             }
-            None => &*given.id.0,
+            None => &*parsed.id.0,
         };
         let identifier = self.identify(id)?;
         let path = AuthorityPath::of(&identifier, self.view);
@@ -183,29 +188,29 @@ impl<'v> Preparing<'v> {
         if !is_prefix {
             check_name(&identifier, &authority, self.view)?;
         }
-        if let Some(name) = path.namespace().filter(|_| !self.reading.migrate) {
-            self.view.live_namespace(name, self.stamp.time)?;
+        if let Some(name) = path.namespace().filter(|_| !self.options.migrate) {
+            self.view.live_namespace(name, self.context.time)?;
         }
-        let mut record = self.record(&identifier, given, &authority)?;
-        let (values, named) = self.values(given, authority.policy.default_ttl)?;
+        let mut record = self.record(&identifier, parsed, &authority)?;
+        let (values, named) = self.values(parsed, authority.policy.default_ttl)?;
         record.version = 1;
         record.seed = self.random(line, b"seed in an import");
         let is_plain = record.state != State::Withdrawn
             && record.holder.is_none()
             && authority.status == AuthorityStatus::Active
             && !is_prefix
-            // An update creates no name of which it says nothing.
-            && (!values.is_empty() || given.state.is_some());
-        // Others are put into the index of values as they are decided on.
+            // An update creates no name if the line gives neither values nor a state.
+            && (!values.is_empty() || parsed.state.is_some());
+        // Other names are indexed when the writer decides them.
         if is_plain {
-            held.add(&key, &values);
+            index.add(&key, &values);
         }
         let event = self.event(&key, line, &mut record, &values, &authority);
-        Ok(Ready {
+        Ok(PreparedName {
             line,
-            kept: Kept {
+            prepared: PreparedRecord {
                 is_plain,
-                says_state: given.state.is_some(),
+                says_state: parsed.state.is_some(),
                 named,
                 record: record.to_bytes_with(&values),
                 event: event.to_bytes(),
@@ -214,14 +219,14 @@ impl<'v> Preparing<'v> {
         })
     }
 
-    /// Machines mean what they write: nothing is trimmed.
-    fn identify<'t>(&self, id: &'t str) -> Result<Identifier<'t>, Refusal> {
+    /// The input of a program is taken literally: nothing is trimmed.
+    fn identify<'t>(&self, id: &'t str) -> Result<Identifier<'t>, RegistryError> {
         check_text(id)?;
-        let refused = |source| Refusal::Identifier {
+        let refused = |source| RegistryError::Identifier {
             text: id.to_string(),
             source,
         };
-        let strict = if self.reading.handles || !is_trimmed(id) {
+        let strict = if self.options.handles || !is_trimmed(id) {
             let handle = Handle::parse(id).map(Identifier::Handle);
             handle
                 .and_then(|handle| handle.check_record(self.view).map(|()| handle))
@@ -230,81 +235,82 @@ impl<'v> Preparing<'v> {
             self.view.identify_new(id)
         };
         match strict {
-            // CID-14: no import cuts.
-            Err(refusal) if self.reading.migrate && !is_cut(&refusal) => Handle::from_stored(id)
+            // CID-14: an import cuts nothing off.
+            Err(error) if self.options.migrate && !is_cut(&error) => Handle::from_stored(id)
                 .map(Identifier::Handle)
-                .map_err(|_| refusal),
+                .map_err(|_| error),
             strict => strict,
         }
     }
 
-    fn authority(&mut self, path: &AuthorityPath) -> Result<Rc<Authority>, Refusal> {
+    fn authority(&mut self, path: &AuthorityPath) -> Result<Rc<Authority>, RegistryError> {
         if let Some(authority) = self.authorities.get(path.key()) {
             return Ok(Rc::clone(authority));
         }
         let authority = match self.view.active(path) {
-            // What is there already may stay: whether anything is new is decided later.
-            Err(Refusal::Retired(_)) => self.view.kept(path),
+            // An existing name may stay under it: whether the name is new is decided later.
+            Err(RegistryError::Retired(_)) => self.view.existing_authority(path),
             active => active,
         };
         let authority = Rc::new(authority?);
-        let kept = Rc::clone(&authority);
-        self.authorities.insert(path.key().to_string(), kept);
+        let prepared = Rc::clone(&authority);
+        self.authorities.insert(path.key().to_string(), prepared);
         Ok(authority)
     }
 
-    /// All but its values, which are borrowed from the line.
+    /// The record without its values, which are borrowed from the line.
     fn record(
         &self,
         identifier: &Identifier<'_>,
-        given: &GivenName<'_>,
+        parsed: &ParsedName<'_>,
         authority: &Authority,
-    ) -> Result<Record, Refusal> {
-        let state = given.state.unwrap_or(State::Active);
-        let tombstone = match (&given.withdrawn, state) {
-            (Some(given), State::Withdrawn) => Some(Tombstone {
-                reason: given.reason.0.to_string(),
-                date: given.date.unwrap_or(self.stamp.time),
-                successor: given.successor.as_ref().map(|text| text.0.to_string()),
+    ) -> Result<Record, RegistryError> {
+        let state = parsed.state.unwrap_or(State::Active);
+        let tombstone = match (&parsed.withdrawn, state) {
+            (Some(parsed), State::Withdrawn) => Some(Tombstone {
+                reason: parsed.reason.0.to_string(),
+                date: parsed.date.unwrap_or(self.context.time),
+                successor: parsed.successor.as_ref().map(|text| text.0.to_string()),
             }),
             (None, State::Withdrawn) => {
                 let problem = "a withdrawn name needs `withdrawn` with a `reason`";
-                return Err(Refusal::policy("bad-reason", problem));
+                return Err(RegistryError::policy("bad-reason", problem));
             }
             (Some(_), _) => {
                 let problem = "`withdrawn` is for names whose `state` is withdrawn";
-                return Err(Refusal::policy("bad-state", problem));
+                return Err(RegistryError::policy("bad-state", problem));
             }
             (None, _) => None,
         };
-        let holder = match &given.holder {
+        let holder = match &parsed.holder {
             Some(text) => Some(
                 Principal::parse(&text.0)
-                    .map_err(|error| Refusal::policy("bad-holder", error.to_string()))?,
+                    .map_err(|error| RegistryError::policy("bad-holder", error.to_string()))?,
             ),
             None => None,
         };
         Ok(Record {
             holder,
             tombstone,
-            modified: self.stamp.time,
+            modified: self.context.time,
             ..Record::new(
                 registered_text(identifier, self.view),
                 authority.path.key(),
                 state,
-                given.created.unwrap_or(self.stamp.time),
+                parsed.created.unwrap_or(self.context.time),
             )
         })
     }
 
-    /// URLs that stand among the values already are not added again: an export has both. Also says what the line names.
+    /// The values of a line, and how the line names them. URLs that are already among the values
+    /// are not added again: an export has both.
     fn values<'g>(
         &self,
-        given: &'g GivenName<'_>,
+        parsed: &'g ParsedName<'_>,
         ttl: u32,
-    ) -> Result<(Vec<Value<'g>>, Option<Vec<NamedValue>>), Refusal> {
-        let mut values = Vec::with_capacity(given.values.len() + given.urls.len());
-        for value in &given.values {
+    ) -> Result<(Vec<Value<'g>>, Option<Vec<NamedValue>>), RegistryError> {
+        let mut values = Vec::with_capacity(parsed.values.len() + parsed.urls.len());
+        for value in &parsed.values {
             let is_secret = type_matches(&value.value_type, "HS_SECKEY");
             let usual = if is_secret {
                 Permissions::SECRET
@@ -319,26 +325,26 @@ impl<'v> Preparing<'v> {
                 ..Value::new(value.index, &value.value_type, &value.data)
             });
         }
-        let urls = given.urls.iter().map(|url| &*url.0);
+        let urls = parsed.urls.iter().map(|url| &*url.0);
         let is_new = |url: &&str| {
-            let mut others = given.values.iter();
+            let mut others = parsed.values.iter();
             !others.any(|value| {
                 value.value_type.eq_ignore_ascii_case("URL") && *value.data == *url.as_bytes()
             })
         };
         let values = values::urls(urls.clone().filter(is_new), values, ttl);
-        let named = self.reading.merges.then(|| {
-            let mut others = given.values.iter();
-            let places = given.url_places.iter().zip(urls);
-            let mut places = places
+        let named = self.options.merges.then(|| {
+            let mut others = parsed.values.iter();
+            let positions = parsed.url_positions.iter().zip(urls);
+            let mut positions = positions
                 .filter(|(_, url)| is_new(url))
-                .map(|(place, _)| *place);
+                .map(|(position, _)| *position);
             let mut count = 0;
             let name = |value: &Value<'_>| {
                 let said = others.next();
                 let url = said.is_none().then(|| {
                     count += 1;
-                    places.next().unwrap_or(count - 1)
+                    positions.next().unwrap_or(count - 1)
                 });
                 NamedValue {
                     index: value.index,
@@ -349,9 +355,9 @@ impl<'v> Preparing<'v> {
             };
             values.iter().map(name).collect()
         });
-        let seconds = u32::try_from(self.stamp.time / 1_000).unwrap_or(u32::MAX);
+        let seconds = u32::try_from(self.context.time / 1_000).unwrap_or(u32::MAX);
         let values = values::settle(&[], values, seconds)?;
-        if !self.reading.migrate {
+        if !self.options.migrate {
             check_whole_urls(&values)?;
         }
         Ok((values, named))
@@ -377,9 +383,9 @@ impl<'v> Preparing<'v> {
         Event {
             action,
             number: 0,
-            time: self.stamp.time,
-            actor: self.stamp.actor,
-            node: self.stamp.node,
+            time: self.context.time,
+            actor: self.context.actor,
+            node: self.context.node,
             subject,
             authority: record.authority.clone(),
             version: 1,
@@ -393,15 +399,15 @@ impl<'v> Preparing<'v> {
 
     fn random(&self, line: u64, purpose: &[u8]) -> [u8; 32] {
         let hash = Sha256::new()
-            .chain_update(self.stamp.random)
+            .chain_update(self.context.random)
             .chain_update(line.to_be_bytes())
             .chain_update(purpose);
         hash.finalize().into()
     }
 }
 
-/// Refuses URLs that no browser could follow: `--migrate` takes them as they are.
-fn check_whole_urls(values: &[Value<'_>]) -> Result<(), Refusal> {
+/// Rejects URLs that no browser could follow; `--migrate` accepts them.
+fn check_whole_urls(values: &[Value<'_>]) -> Result<(), RegistryError> {
     let urls = values
         .iter()
         .filter(|value| is_url_type(&value.value_type))
@@ -412,7 +418,7 @@ fn check_whole_urls(values: &[Value<'_>]) -> Result<(), Refusal> {
     });
     match problems.find_map(|problem| problem) {
         None => Ok(()),
-        Some(problem) => Err(Refusal::policy(
+        Some(problem) => Err(RegistryError::policy(
             "bad-url",
             format!(
                 "{problem}, or import with --migrate (in the API migrate=true) to take it as it is"
@@ -421,8 +427,8 @@ fn check_whole_urls(values: &[Value<'_>]) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a name was refused because it has a query or fragment.
-fn is_cut(refusal: &Refusal) -> bool {
-    matches!(refusal, Refusal::Identifier { source, .. }
+/// Whether a name was rejected because it has a query or fragment.
+fn is_cut(error: &RegistryError) -> bool {
+    matches!(error, RegistryError::Identifier { source, .. }
         if matches!(source.kind(), ErrorKind::HasFragment | ErrorKind::HasQuery))
 }

@@ -1,10 +1,9 @@
-//! Reads that come one behind the other share a snapshot.
+//! Snapshot reuse: a thread reads many requests from one read transaction.
 //!
-//! Taking a snapshot costs about as much as looking something up in it. A thread that answers many at a time
-//! takes one for all that it answers before it waits again, and another as soon as anything has been committed: what
-//! has been acknowledged is seen. An old snapshot that somebody holds keeps the pages of the store from being used again, so
-//! a thread that waits holds none. What is being committed, and has not been acknowledged, may be seen by one thread a moment before
-//! another sees it.
+//! Opening a snapshot costs about as much as a lookup. So each worker reuses one read transaction
+//! for all requests it serves between two waits, and opens a new one after any commit: it always
+//! sees acknowledged writes. An old snapshot keeps pages from being reused, so a thread that waits
+//! has none. One thread may see a commit that is not acknowledged yet slightly before another.
 
 use std::cell::Cell;
 
@@ -14,32 +13,33 @@ use crate::embedded::Embedded;
 use crate::error::StoreError;
 
 thread_local! {
-    static TURNS: Cell<bool> = const { Cell::new(false) };
-    static KEPT: Cell<Option<Kept>> = const { Cell::new(None) };
+    static REUSES_SNAPSHOTS: Cell<bool> = const { Cell::new(false) };
+    static CACHED: Cell<Option<CachedSnapshot>> = const { Cell::new(None) };
 }
 
-/// A snapshot that later reads of the same thread may use.
-struct Kept {
+/// A snapshot that later reads of the same thread may reuse.
+struct CachedSnapshot {
     engine: u64,
-    /// How many commits there had been before it was taken.
+    /// The number of commits before it was opened.
     commits: u64,
     txn: RoTxn<'static, WithoutTls>,
 }
 
-/// Reads of this thread share a snapshot from now on. The thread promises to call [`end_turn`] before it waits for anything.
-pub fn take_turns() {
-    TURNS.set(true);
+/// Lets the reads of this thread reuse one snapshot from now on. The thread must call
+/// [`release_snapshot`] before it waits for anything.
+pub fn reuse_snapshots() {
+    REUSES_SNAPSHOTS.set(true);
 }
 
-/// Whether reads of this thread share a snapshot.
+/// Whether the reads of this thread reuse a snapshot.
 #[must_use]
-pub fn takes_turns() -> bool {
-    TURNS.get()
+pub fn reuses_snapshots() -> bool {
+    REUSES_SNAPSHOTS.get()
 }
 
-/// Lets go of the snapshot that reads of this thread have shared.
-pub fn end_turn() {
-    KEPT.set(None);
+/// Releases the snapshot that reads of this thread have reused.
+pub fn release_snapshot() {
+    CACHED.set(None);
 }
 
 /// Reads from the newest snapshot.
@@ -47,24 +47,24 @@ pub(crate) fn read<T>(
     engine: &Embedded,
     read: impl FnOnce(&RoTxn<'_, WithoutTls>) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    if !TURNS.get() {
+    if !REUSES_SNAPSHOTS.get() {
         return read(&engine.begin_read()?);
     }
     let commits = engine.commits();
-    // Reads inside of this one, which are rare, take their own.
-    let kept = KEPT
+    // A nested read, which is rare, opens its own snapshot.
+    let cached = CACHED
         .take()
-        .filter(|kept| kept.engine == engine.id() && kept.commits == commits);
-    let kept = match kept {
-        Some(kept) => kept,
-        None => Kept {
+        .filter(|cached| cached.engine == engine.id() && cached.commits == commits);
+    let cached = match cached {
+        Some(cached) => cached,
+        None => CachedSnapshot {
             engine: engine.id(),
             commits,
             txn: engine.begin_lasting_read()?,
         },
     };
-    let outcome = read(&kept.txn);
-    KEPT.set(Some(kept));
+    let outcome = read(&cached.txn);
+    CACHED.set(Some(cached));
     outcome
 }
 
@@ -73,43 +73,43 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::{Place, Store, Write};
+    use crate::{Store, TableKey, Write};
 
     fn put(store: &Store, value: u8) {
-        let write = Write::put(Place::record(b"name"), &[value]);
+        let write = Write::put(TableKey::record(b"name"), &[value]);
         let put = store.change(move |_| Ok::<_, StoreError>((vec![write], ())));
         put.unwrap();
     }
 
     fn get(store: &Store) -> Option<u8> {
-        let read = store.read(|now| now.get(&Place::record(b"name"), |bytes| bytes[0]));
+        let read = store.read(|now| now.get(&TableKey::record(b"name"), |bytes| bytes[0]));
         read.unwrap()
     }
 
-    /// In a thread of its own, which takes turns.
-    fn taking_turns(run: impl FnOnce() + Send) {
+    /// Runs a function in a thread that reuses snapshots.
+    fn in_reusing_thread(run: impl FnOnce() + Send) {
         thread::scope(|scope| {
             scope.spawn(|| {
-                take_turns();
+                reuse_snapshots();
                 run();
             });
         });
     }
 
     #[test]
-    fn what_was_committed_is_seen_in_the_same_turn() {
+    fn a_commit_is_seen_before_the_snapshot_is_released() {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let stores = folders
             .each_ref()
             .map(|folder| Store::create(folder.path()).unwrap());
-        taking_turns(|| {
+        in_reusing_thread(|| {
             for value in 0..100 {
                 for (store, value) in stores.iter().zip([value, value + 100]) {
                     put(store, value);
                     assert_eq!((get(store), get(store)), (Some(value), Some(value)));
                 }
             }
-            end_turn();
+            release_snapshot();
             assert_eq!(stores.each_ref().map(get), [Some(99), Some(199)]);
         });
     }
@@ -118,13 +118,13 @@ mod tests {
     fn a_read_inside_of_a_read_sees_what_came_between() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
-        taking_turns(|| {
+        in_reusing_thread(|| {
             put(&store, 1);
-            let place = Place::record(b"name");
+            let table_key = TableKey::record(b"name");
             let read = store.read(|now| {
                 put(&store, 2);
                 assert_eq!(get(&store), Some(2));
-                now.get(&place, |bytes| bytes[0])
+                now.get(&table_key, |bytes| bytes[0])
             });
             assert_eq!(read.unwrap(), Some(1));
             assert_eq!(get(&store), Some(2));
@@ -132,15 +132,15 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_keeps_no_pages_from_being_used_again() {
+    fn a_released_snapshot_lets_pages_be_reused() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
-        let grown = |lets_go: bool| {
+        let grown = |releases: bool| {
             let before = store.usage().used;
-            taking_turns(|| {
+            in_reusing_thread(|| {
                 assert!(get(&store).is_some());
-                if lets_go {
-                    end_turn();
+                if releases {
+                    release_snapshot();
                 }
                 thread::scope(|scope| {
                     scope.spawn(|| (0..200).for_each(|value| put(&store, value)));
@@ -150,7 +150,7 @@ mod tests {
         };
         put(&store, 0);
         grown(true);
-        let (kept, let_go) = (grown(false), grown(true));
-        assert!(let_go < kept / 4, "{let_go} and {kept}");
+        let (cached, released) = (grown(false), grown(true));
+        assert!(released < cached / 4, "{released} and {cached}");
     }
 }

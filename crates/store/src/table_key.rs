@@ -1,4 +1,4 @@
-//! Where things are kept: tables, and keys in them.
+//! Tables and the keys in them.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ use sha2::{Digest, Sha256};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Table {
-    /// Who an opaque id is.
+    /// Principals by opaque id.
     Actors,
     /// Accounts by name.
     Accounts,
@@ -34,17 +34,17 @@ pub enum Table {
     Authorities,
     /// Events by number.
     Events,
-    /// Which events a name has.
+    /// The events of each name.
     EventsByKey,
-    /// Long work.
+    /// Jobs.
     Jobs,
-    /// The format, and what there is one of.
+    /// The format, and other single values.
     Meta,
     /// Entries of the `info` registry.
     Namespaces,
     /// Records by key.
     Records,
-    /// Which names hold a value.
+    /// The index of values: which names have a value.
     Reverse,
     /// Hashes of the proof log.
     Tiles,
@@ -88,7 +88,7 @@ impl Table {
         }
     }
 
-    /// Its place in [`ALL`](Self::ALL).
+    /// Its index in [`ALL`](Self::ALL).
     pub(crate) fn number(self) -> usize {
         Self::ALL
             .iter()
@@ -109,29 +109,29 @@ impl Table {
     }
 }
 
-/// A key over this many bytes is stored as its beginning and its digest.
-const LONGEST: usize = 480;
-/// How much of a long key is kept, for the order of listings.
-pub(crate) const BEGINNING: usize = 448;
+/// A key longer than this, in bytes, is stored as its beginning and its digest.
+const MAX_KEY_BYTES: usize = 480;
+/// How many bytes of a long key are stored as they are, for the order of listings.
+pub(crate) const LONG_KEY_PREFIX_BYTES: usize = 448;
 
-/// A place in a table.
+/// A key in a table.
 ///
 /// ```
-/// use handfast_store::Place;
+/// use handfast_store::TableKey;
 ///
-/// let place = Place::version(b"hdl:20.1000/X", 7);
-/// assert_eq!(place.name(), b"hdl:20.1000/X");
-/// assert_eq!(place.number(), Some(7));
+/// let table_key = TableKey::version(b"hdl:20.1000/X", 7);
+/// assert_eq!(table_key.name(), b"hdl:20.1000/X");
+/// assert_eq!(table_key.number(), Some(7));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Place<'a> {
+pub struct TableKey<'a> {
     table: Table,
     name: Cow<'a, [u8]>,
     number: Option<u64>,
 }
 
-impl<'a> Place<'a> {
-    /// A place in a table whose keys are names.
+impl<'a> TableKey<'a> {
+    /// A key in a table whose keys are names.
     #[must_use]
     pub fn named(table: Table, name: &'a [u8]) -> Self {
         Self {
@@ -141,7 +141,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// A place in a table whose keys are numbers.
+    /// A key in a table whose keys are numbers.
     #[must_use]
     pub fn numbered(table: Table, number: u64) -> Self {
         Self {
@@ -172,7 +172,7 @@ impl<'a> Place<'a> {
         Self::numbered(Table::Events, number)
     }
 
-    /// That a name has an event.
+    /// An event of a name.
     #[must_use]
     pub fn event_of(key: &'a [u8], number: u64) -> Self {
         Self {
@@ -199,10 +199,10 @@ impl<'a> Place<'a> {
         self.number
     }
 
-    /// The same place, owning its name.
+    /// A table key that owns its name.
     #[must_use]
-    pub fn into_owned(self) -> Place<'static> {
-        Place {
+    pub fn into_owned(self) -> TableKey<'static> {
+        TableKey {
             table: self.table,
             name: Cow::Owned(self.name.into_owned()),
             number: self.number,
@@ -210,7 +210,7 @@ impl<'a> Place<'a> {
     }
 
     /// The key on disk.
-    pub(crate) fn key(&self) -> Cow<'_, [u8]> {
+    pub(crate) fn encoded(&self) -> Cow<'_, [u8]> {
         let name = short_name(&self.name);
         match self.number {
             None => name,
@@ -222,13 +222,13 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Whether the full name stands in front of the value. A name of exactly the longest length
-    /// looks like a shortened one, so it does as well.
+    /// Whether the full name precedes the value. A name of exactly the maximum length looks like a
+    /// shortened one, so it does as well.
     pub(crate) fn has_name_in_value(&self) -> bool {
-        self.name.len() >= LONGEST
+        self.name.len() >= MAX_KEY_BYTES
     }
 
-    /// Wraps a value: in front of one whose key does not tell its full name stands the name.
+    /// Adds the full name before the value, if the stored key does not contain it.
     pub(crate) fn wrap<'v>(&self, value: &'v [u8]) -> Cow<'v, [u8]> {
         if !self.has_name_in_value() {
             return Cow::Borrowed(value);
@@ -241,8 +241,8 @@ impl<'a> Place<'a> {
         Cow::Owned(wrapped)
     }
 
-    /// Unwraps a value that was found at the key of this place. `None` if it belongs to another name
-    /// of the same digest, or is damaged.
+    /// Removes the name before a value that was found under this key. `None` if it belongs to
+    /// another name with the same digest, or is damaged.
     pub(crate) fn unwrap<'v>(&self, value: &'v [u8]) -> Option<&'v [u8]> {
         if !self.has_name_in_value() {
             return Some(value);
@@ -252,29 +252,29 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Reads a key and a value back from the disk: the place, and the value itself.
+/// Reads a key and a value from the disk: the table key, and the value itself.
 pub(crate) fn read<'v>(
     table: Table,
     key: &'v [u8],
     value: &'v [u8],
-) -> Option<(Place<'v>, &'v [u8])> {
+) -> Option<(TableKey<'v>, &'v [u8])> {
     let (short, number) = if table.is_numbered() {
         let (short, number) = key.split_last_chunk()?;
         (short, Some(u64::from_be_bytes(*number)))
     } else {
         (key, None)
     };
-    let (name, value) = if short.len() == LONGEST {
+    let (name, value) = if short.len() == MAX_KEY_BYTES {
         split_wrapped(value)?
     } else {
         (short, value)
     };
-    // A name that does not give the key it was found under has been damaged.
+    // A name that does not match its stored key is damaged.
     if short_name(name) != short {
         return None;
     }
     Some((
-        Place {
+        TableKey {
             table,
             name: Cow::Borrowed(name),
             number,
@@ -288,23 +288,27 @@ fn split_wrapped(value: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(u32::from_be_bytes(*length)).ok()?)
 }
 
-/// A value as the table `reverse` keeps it: long ones are shortened.
+/// A value as the table `reverse` stores it: long ones are shortened.
 ///
 /// ```
-/// assert_eq!(&*handfast_store::kept_value(b"URL\0https://example.org/"), b"URL\0https://example.org/");
-/// assert_eq!(handfast_store::kept_value(&[b'x'; 9_999]).len(), 480);
+/// let value = b"URL\0https://example.org/";
+/// assert_eq!(&*handfast_store::index_value(value), value);
+/// assert_eq!(handfast_store::index_value(&[b'x'; 9_999]).len(), 480);
 /// ```
 #[must_use]
-pub fn kept_value(value: &[u8]) -> Cow<'_, [u8]> {
+pub fn index_value(value: &[u8]) -> Cow<'_, [u8]> {
     short_name(value)
 }
 
-/// The one rule for long keys: the first 448 bytes and the SHA-256 of the whole.
+/// The rule for long keys: the first 448 bytes and the SHA-256 of the whole.
 pub(crate) fn short_name(name: &[u8]) -> Cow<'_, [u8]> {
-    if name.len() <= LONGEST {
+    if name.len() <= MAX_KEY_BYTES {
         return Cow::Borrowed(name);
     }
-    let mut short = name.get(..BEGINNING).unwrap_or_default().to_vec();
+    let mut short = name
+        .get(..LONG_KEY_PREFIX_BYTES)
+        .unwrap_or_default()
+        .to_vec();
     short.extend_from_slice(&Sha256::digest(name));
     Cow::Owned(short)
 }
@@ -317,18 +321,18 @@ mod tests {
     fn keys_of_any_length_come_back() {
         for length in [0, 1, 447, 448, 479, 480, 481, 2_052, 8_192] {
             let name = vec![b'x'; length];
-            for place in [
-                Place::record(&name),
-                Place::version(&name, 3),
-                Place::event_of(&name, 9),
+            for table_key in [
+                TableKey::record(&name),
+                TableKey::version(&name, 3),
+                TableKey::event_of(&name, 9),
             ] {
-                let (key, value) = (place.key(), place.wrap(b"value"));
+                let (key, value) = (table_key.encoded(), table_key.wrap(b"value"));
                 assert!(key.len() <= 488);
                 assert_eq!(
-                    read(place.table(), &key, &value),
-                    Some((place.clone(), &b"value"[..]))
+                    read(table_key.table(), &key, &value),
+                    Some((table_key.clone(), &b"value"[..]))
                 );
-                assert_eq!(place.unwrap(&value), Some(&b"value"[..]));
+                assert_eq!(table_key.unwrap(&value), Some(&b"value"[..]));
             }
         }
     }
@@ -337,8 +341,11 @@ mod tests {
     fn a_name_that_looks_like_a_shortened_one_is_not_taken_for_it() {
         let long = vec![b'y'; 600];
         let impostor = short_name(&long).into_owned();
-        assert_eq!(Place::record(&long).key(), Place::record(&impostor).key());
-        let stored = Place::record(&long).wrap(b"1").into_owned();
-        assert_eq!(Place::record(&impostor).unwrap(&stored), None);
+        assert_eq!(
+            TableKey::record(&long).encoded(),
+            TableKey::record(&impostor).encoded()
+        );
+        let stored = TableKey::record(&long).wrap(b"1").into_owned();
+        assert_eq!(TableKey::record(&impostor).unwrap(&stored), None);
     }
 }

@@ -1,25 +1,25 @@
-//! What a client needs beside the network: the time, and chance.
+//! The clock and the source of random bytes of a client.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A clock and a source of random bytes.
+/// The clock and the source of random bytes. They are passed in, so that tests can set them.
 ///
 /// ```
-/// use handfast_client::World;
+/// use handfast_client::Environment;
 ///
-/// let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
-/// assert_eq!(world.now(), 1_800_000_000_000);
+/// let environment = Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+/// assert_eq!(environment.now(), 1_800_000_000_000);
 /// ```
-pub struct World {
-    now: Clock,
-    random: Chance,
+pub struct Environment {
+    now: NowSource,
+    random: RandomSource,
 }
 
-type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
-type Chance = Box<dyn Fn(&mut [u8]) + Send + Sync>;
+type NowSource = Box<dyn Fn() -> u64 + Send + Sync>;
+type RandomSource = Box<dyn Fn(&mut [u8]) + Send + Sync>;
 
-impl World {
+impl Environment {
     /// A clock in milliseconds since 1970, and a source of random bytes fit for secrets.
     #[must_use]
     pub fn new(
@@ -32,7 +32,7 @@ impl World {
         }
     }
 
-    /// Those of this machine.
+    /// The clock and the random source of this machine.
     #[must_use]
     pub fn system() -> Self {
         Self::new(
@@ -46,7 +46,7 @@ impl World {
                 u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
             },
             |bytes| {
-                // Without random numbers nothing could be kept secret.
+                // Without random numbers there are no secrets.
                 if getrandom::fill(bytes).is_err() {
                     std::process::abort();
                 }
@@ -78,8 +78,8 @@ impl World {
     }
 }
 
-impl fmt::Debug for World {
+impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("World")
+        f.write_str("Environment")
     }
 }

@@ -1,20 +1,20 @@
-//! Entries as they are on disk.
+//! Entries on disk.
 //!
-//! An event commits to the text of an entry, which is kept as it was written: fields that later programs add
-//! change nothing in what was committed to.
+//! An event commits to the text of an entry, which is stored as it was written: fields that later
+//! versions of the program add do not change it.
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use super::entry::NamespaceEntry;
 use crate::access::principal::Principal;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Commitments;
 
-/// An entry, in postcard form in the table `namespaces`, or of an earlier version in `versions`.
+/// An entry in postcard form, in the table `namespaces`, or an earlier version of it in `versions`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct StoredNamespace {
     /// The entry in JSON.
     text: String,
     people: People,
@@ -22,15 +22,15 @@ pub(crate) struct Kept {
     seed: [u8; 32],
 }
 
-/// What is not for the public.
+/// The data that is not public.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct People {
     owner: Option<Principal>,
     claimant: Option<Principal>,
 }
 
-impl Kept {
-    pub(crate) fn of(entry: &NamespaceEntry) -> Result<Self, Refusal> {
+impl StoredNamespace {
+    pub(crate) fn of(entry: &NamespaceEntry) -> Result<Self, RegistryError> {
         let text = serde_json::to_string(entry).map_err(|_| damaged(entry.name()))?;
         Ok(Self {
             text,
@@ -54,11 +54,11 @@ impl Kept {
         })
     }
 
-    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, Refusal> {
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, RegistryError> {
         postcard::to_stdvec(self).map_err(|_| damaged(&self.text))
     }
 
-    /// The commitments of its event: the public part at index 0, who it is about at index 1.
+    /// The commitments of its event: the public part at index 0, the people at index 1.
     pub(crate) fn commitments(&self) -> Commitments {
         let people = postcard::to_stdvec(&self.people).unwrap_or_default();
         let parts = [(0, self.text.as_bytes()), (1, people.as_slice())];
@@ -66,10 +66,10 @@ impl Kept {
     }
 }
 
-/// How the keys of entries begin in the table `namespaces`.
+/// The start of the keys of entries in the table `namespaces`.
 pub(crate) const ENTRY: &str = "entry:";
 
-/// What versions and events of an entry are found by, beside those of names.
+/// The start of the keys of versions and events of entries. Keys of names never start with it.
 pub(crate) const NAMESPACE_HISTORY: &str = "namespace ";
 
 /// The number of the last event that changed an entry.
@@ -83,16 +83,19 @@ pub(crate) fn entry_key(name: &str) -> String {
     format!("{ENTRY}{name}")
 }
 
-pub(crate) fn damaged(name: &str) -> Refusal {
-    Refusal::Corrupt {
+pub(crate) fn damaged(name: &str) -> RegistryError {
+    RegistryError::Corrupt {
         what: format!("the entry of namespace {name}"),
     }
 }
 
 impl View<'_> {
-    /// An entry as it is kept, if anybody has touched it.
-    pub(crate) fn kept_namespace(&self, name: &str) -> Result<Option<Kept>, Refusal> {
-        self.posted(Table::Namespaces, entry_key(name).as_bytes())
+    /// A stored entry; `None` if it was never changed.
+    pub(crate) fn stored_namespace(
+        &self,
+        name: &str,
+    ) -> Result<Option<StoredNamespace>, RegistryError> {
+        self.decode_stored(Table::Namespaces, entry_key(name).as_bytes())
     }
 
     /// An earlier version.
@@ -100,11 +103,11 @@ impl View<'_> {
         &self,
         name: &str,
         version: u64,
-    ) -> Result<Option<NamespaceEntry>, Refusal> {
+    ) -> Result<Option<NamespaceEntry>, RegistryError> {
         let key = history_key(name);
-        let place = Place::version(key.as_bytes(), version);
-        let read = |bytes: &[u8]| postcard::from_bytes::<Kept>(bytes).ok()?.read();
-        match self.now.get(&place, read)? {
+        let table_key = TableKey::version(key.as_bytes(), version);
+        let read = |bytes: &[u8]| postcard::from_bytes::<StoredNamespace>(bytes).ok()?.read();
+        match self.now.get(&table_key, read)? {
             None => Ok(None),
             Some(Some(entry)) => Ok(Some(entry)),
             Some(None) => Err(damaged(name)),

@@ -1,8 +1,8 @@
-//! What a line says.
+//! The parsed content of a line.
 
 use std::borrow::Cow;
 
-use handfast_wire::json::GivenValue;
+use handfast_wire::json::ParsedValue;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::clock::parse_rfc3339;
@@ -11,33 +11,34 @@ use crate::name::record::State;
 /// A name, as a line of NDJSON gives it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GivenName<'a> {
+pub(crate) struct ParsedName<'a> {
     #[serde(borrow)]
     pub(crate) id: Text<'a>,
     #[serde(borrow, default)]
     pub(crate) urls: Vec<Text<'a>>,
-    /// Which URL values of the name the URLs are, from 0, where not the first ones in order.
+    /// The positions of the URLs among the URL values of the name, from 0, if they are not the
+    /// first ones in order.
     #[serde(skip)]
-    pub(crate) url_places: Vec<u32>,
+    pub(crate) url_positions: Vec<u32>,
     #[serde(borrow, default)]
-    pub(crate) values: Vec<GivenValue<'a>>,
+    pub(crate) values: Vec<ParsedValue<'a>>,
     #[serde(default, deserialize_with = "state")]
     pub(crate) state: Option<State>,
     #[serde(default, deserialize_with = "optional_time")]
     pub(crate) created: Option<u64>,
     #[serde(borrow, default)]
-    pub(crate) withdrawn: Option<GivenTombstone<'a>>,
+    pub(crate) withdrawn: Option<ParsedTombstone<'a>>,
     #[serde(borrow, default)]
     pub(crate) holder: Option<Text<'a>>,
 }
 
-impl<'a> GivenName<'a> {
-    /// A name of which nothing is known.
+impl<'a> ParsedName<'a> {
+    /// A name with all defaults.
     pub(crate) fn new(id: impl Into<Cow<'a, str>>) -> Self {
         Self {
             id: Text(id.into()),
             urls: Vec::new(),
-            url_places: Vec::new(),
+            url_positions: Vec::new(),
             values: Vec::new(),
             state: None,
             created: None,
@@ -50,7 +51,7 @@ impl<'a> GivenName<'a> {
 /// Why a name was withdrawn.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GivenTombstone<'a> {
+pub(crate) struct ParsedTombstone<'a> {
     #[serde(borrow)]
     pub(crate) reason: Text<'a>,
     #[serde(default, deserialize_with = "optional_time")]
@@ -62,7 +63,7 @@ pub(crate) struct GivenTombstone<'a> {
 /// An authority, as a line of NDJSON gives it.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GivenAuthority {
+pub(crate) struct ParsedAuthority {
     pub(crate) authority: String,
     #[serde(default)]
     pub(crate) title: String,
@@ -71,22 +72,22 @@ pub(crate) struct GivenAuthority {
     #[serde(default)]
     pub(crate) contact: String,
     #[serde(default)]
-    pub(crate) policy: GivenPolicy,
+    pub(crate) policy: ParsedPolicy,
     #[serde(default)]
-    pub(crate) grants: Vec<GivenGrant>,
+    pub(crate) grants: Vec<ParsedGrant>,
     #[serde(default)]
-    pub(crate) status: GivenStatus,
+    pub(crate) status: ParsedStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) requested_by: Option<String>,
-    /// Whether the authority that its path derives from has no say over it.
+    /// Whether the authority that its path derives from has no rights over it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) independent: bool,
 }
 
-/// The policy of an authority; what is not said is as usual.
+/// The policy of an authority; missing fields have their defaults.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct GivenPolicy {
+pub(crate) struct ParsedPolicy {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) case_sensitive: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,18 +102,18 @@ pub(crate) struct GivenPolicy {
     pub(crate) default_ttl: Option<u32>,
 }
 
-/// A role of someone.
+/// A role of a principal.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GivenGrant {
+pub(crate) struct ParsedGrant {
     pub(crate) to: String,
     pub(crate) role: String,
 }
 
-/// Where an authority is in its life.
+/// The status of an authority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum GivenStatus {
+pub(crate) enum ParsedStatus {
     #[default]
     Active,
     Requested,

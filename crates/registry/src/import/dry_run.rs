@@ -1,62 +1,66 @@
 //! Dry runs of batches.
 //!
-//! Operations rest on those before them, so that what one would do is known only by doing it: they are done in a
-//! transaction that is taken back. Such a transaction keeps the writer from everything else, and what it would do is held
-//! in memory, so it has a bounded number of operations. The next group starts again from what is registered. An operation
-//! of it that concerns a name, or a prefix, which an earlier group would have changed cannot be judged: it is reported as
-//! `not-rehearsed`, and never as if the earlier operation had not been there.
+//! Operations depend on those before them, so a dry run applies them in a transaction and rolls it
+//! back. Such a transaction blocks the writer and buffers its writes in memory, so its number of
+//! operations is limited. The next group starts again from the stored state. If an operation
+//! concerns a name or a prefix that an earlier group would have changed, its result is unknown: it
+//! is reported as `not-rehearsed`, and never as if the earlier operation had not been there.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
 
-use handfast_wire::batch::{Entry, Operation};
+use handfast_wire::batch::{BatchEntry, Operation};
 
-use crate::error::Refusal;
-use crate::import::batch::{Batch, Told, size_of};
+use crate::error::RegistryError;
+use crate::import::batch::{BatchInput, Reporter, size_of};
 use crate::import::load::{Loaded, Loader};
 use crate::import::outcome::{Done, Outcome};
-use crate::import::ready::Reading;
+use crate::import::prepared_name::NameOptions;
 use crate::registry::Registry;
 
-/// How many operations one transaction rehearses.
-const MAX_REHEARSED: usize = 5_000;
-/// How many bytes their values have, about.
-const MAX_REHEARSED_BYTES: usize = 16 << 20;
-/// How many operations a dry run looks at: which names they would change is kept in memory.
+/// The maximum number of operations in one transaction of a dry run.
+const MAX_DRY_RUN_OPERATIONS: usize = 5_000;
+/// The approximate maximum of bytes of their values.
+const MAX_DRY_RUN_BYTES: usize = 16 << 20;
+/// The maximum number of operations of a dry run: the names that they would change are buffered in
+/// memory.
 const MAX_OPERATIONS: usize = 1_000_000;
 
 impl Registry {
-    /// Says what the operations of a batch would do, group by group.
+    /// Reports what the operations of a batch would do, group by group.
     pub(super) fn rehearse_batch<R: Read>(
         &self,
         by: &Loader,
-        reading: &Reading,
-        batch: &mut Batch<R>,
-        told: &mut Told<'_>,
-    ) -> Result<(), Refusal> {
+        options: &NameOptions,
+        batch: &mut BatchInput<R>,
+        reporter: &mut Reporter<'_>,
+    ) -> Result<(), RegistryError> {
         let mut changed = Changed::default();
         let mut operations = 0;
         let mut next = batch.next()?;
         while next.is_some() {
             let (mut group, mut bytes) = (Vec::new(), 0_usize);
             let mut unknown = Loaded::default();
-            while let Some(together) = next.take() {
-                for entry in together {
+            while let Some(entries) = next.take() {
+                for entry in entries {
                     operations += 1;
                     bytes += size_of(&entry);
                     if operations > MAX_OPERATIONS {
-                        unknown.add(unrehearsed(entry.line, None, &too_many()), true);
+                        unknown.add(unchecked(entry.line, None, &too_many()), true);
                         break;
                     }
-                    match changed.named_by(&entry, reading) {
+                    match changed.named_by(&entry, options) {
                         Some(id) => {
-                            unknown.add(unrehearsed(entry.line, Some(&id), &taken_back()), true);
+                            unknown.add(
+                                unchecked(entry.line, Some(&id), &depends_on_earlier()),
+                                true,
+                            );
                         }
                         None => group.push(entry),
                     }
                 }
-                let is_full = group.len() >= MAX_REHEARSED || bytes >= MAX_REHEARSED_BYTES;
+                let is_full = group.len() >= MAX_DRY_RUN_OPERATIONS || bytes >= MAX_DRY_RUN_BYTES;
                 if operations <= MAX_OPERATIONS {
                     next = batch.next()?;
                 }
@@ -68,39 +72,40 @@ impl Registry {
                 tells_all: true,
                 ..by.at(self.now())
             };
-            let reading = reading.clone();
+            let options = options.clone();
             let mut rehearsed =
-                self.rehearse(move |loading| loader.operations(loading, &reading, group))?;
+                self.dry_run_load(move |loading| loader.operations(loading, &options, group))?;
             changed.add(&rehearsed);
             let is_told =
                 |outcome: &Outcome| by.tells_all || matches!(outcome.done, Done::Refused { .. });
             rehearsed.outcomes.retain(is_told);
-            told.tell(&rehearsed);
-            told.tell(&unknown);
+            reporter.tell(&rehearsed);
+            reporter.tell(&unknown);
         }
         Ok(())
     }
 }
 
-fn unrehearsed(line: u64, id: Option<&str>, reason: &str) -> Outcome {
+fn unchecked(line: u64, id: Option<&str>, reason: &str) -> Outcome {
     Outcome::bad(line, id, "not-rehearsed", reason.to_string())
 }
 
-fn taken_back() -> String {
+fn depends_on_earlier() -> String {
     format!(
-        "an operation above would change this name or its prefix, more than {MAX_REHEARSED} operations before: a dry \
-         run does not carry what it did so far; split the batch, or run it"
+        "an operation above would change this name or its prefix, more than \
+         {MAX_DRY_RUN_OPERATIONS} operations before: a dry run does not carry what it did so far; \
+         split the batch, or run it"
     )
 }
 
 fn too_many() -> String {
     format!(
-        "a dry run looks at the first {MAX_OPERATIONS} operations of a batch, and this one and all behind it were not \
-         looked at; split the batch, or run it"
+        "a dry run looks at the first {MAX_OPERATIONS} operations of a batch, and this one and all \
+         behind it were not looked at; split the batch, or run it"
     )
 }
 
-/// Which names and prefixes earlier groups would have changed.
+/// The names and prefixes that earlier groups would have changed.
 #[derive(Default)]
 struct Changed {
     names: HashSet<u64>,
@@ -118,7 +123,7 @@ impl Changed {
     }
 
     /// The name of an operation, if an earlier group would have changed it or its prefix.
-    fn named_by(&self, entry: &Entry, reading: &Reading) -> Option<String> {
+    fn named_by(&self, entry: &BatchEntry, options: &NameOptions) -> Option<String> {
         let is_changed = |name: &str| self.names.contains(&self.hash(name));
         match entry.operation.as_ref().ok()? {
             Operation::Add { handle, .. }
@@ -126,7 +131,7 @@ impl Changed {
             | Operation::Delete { handle }
             | Operation::Modify { handle, .. }
             | Operation::Remove { handle, .. } => {
-                let name = reading.whole(handle.clone());
+                let name = options.whole(handle.clone());
                 let prefix = name.split('/').next().unwrap_or_default();
                 (is_changed(&name) || is_changed(&format!("0.NA/{prefix}"))).then_some(name)
             }
@@ -137,7 +142,8 @@ impl Changed {
         }
     }
 
-    /// In no case, because most prefixes tell names apart in none. At worst an operation is not judged that could be.
+    /// The hash ignores case, because case does not count under most prefixes. At worst an
+    /// operation is reported as unknown that could have been checked.
     fn hash(&self, name: &str) -> u64 {
         self.hasher.hash_one(name.to_ascii_uppercase())
     }

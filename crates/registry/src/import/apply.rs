@@ -1,12 +1,12 @@
-//! What becomes of a name that is given, against what is kept.
+//! Applying an imported name to the stored one.
 
 use handfast_id::Handle;
 use handfast_wire::{AdminPermissions, Value};
 
 use crate::access::hs_admin::touches_admins;
 use crate::authority::policy::{Authority, Role};
-use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::change::change_set::ChangeSet;
+use crate::error::RegistryError;
 use crate::import::changes::Changes;
 use crate::import::merge::{NamedValue, merged};
 use crate::import::outcome::Done;
@@ -14,34 +14,35 @@ use crate::log::event::Action;
 use crate::name::record::{Record, State};
 use crate::name::states::{Name, check_holder};
 
-/// How a name that exists is met.
+/// How an import treats a name that exists.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Taking {
-    /// Whether one that is different is changed.
+pub(crate) struct ConflictPolicy {
+    /// Whether a different name is changed.
     pub(crate) update: bool,
-    /// The first event that is of this import: what an import that was cut short has done is its own.
+    /// The first event of this import: names that an interrupted import has created count as its
+    /// own.
     pub(crate) since: u64,
-    /// Whether the values that are changed are listed, for whoever wants to see them.
+    /// Whether to list the changed values.
     pub(crate) lists_changes: bool,
 }
 
-/// What a line says.
-pub(crate) struct Wanted {
+/// The record that a line describes.
+pub(crate) struct WantedRecord {
     pub(crate) record: Record,
-    /// Whether it says which state the name is to be in.
+    /// Whether the line sets the state of the name.
     pub(crate) says_state: bool,
-    /// Which values of a name that exists are touched; all of them if `None`.
+    /// Which values of an existing name are changed; all of them if `None`.
     pub(crate) named: Option<Vec<NamedValue>>,
 }
 
-/// What became of a name.
+/// The result for a name.
 #[derive(Debug)]
-pub(crate) struct Taken {
+pub(crate) struct Applied {
     pub(crate) done: Done,
     pub(crate) changes: Changes,
 }
 
-impl From<Done> for Taken {
+impl From<Done> for Applied {
     fn from(done: Done) -> Self {
         Self {
             done,
@@ -50,39 +51,40 @@ impl From<Done> for Taken {
     }
 }
 
-impl Draft<'_> {
-    /// Makes a name what it is to be. Where it is not said which state that is, it stays in the one it is in.
-    pub(crate) fn take(
+impl ChangeSet<'_> {
+    /// Creates or changes a name as the line says. If the line sets no state, the name keeps its
+    /// own.
+    pub(crate) fn apply_record(
         &mut self,
         key: &str,
-        wanted: Wanted,
-        taking: Taking,
-    ) -> Result<Taken, Refusal> {
-        let Wanted {
+        wanted: WantedRecord,
+        conflicts: ConflictPolicy,
+    ) -> Result<Applied, RegistryError> {
+        let WantedRecord {
             record: mut wanted,
             says_state,
             named,
         } = wanted;
-        let corrupt = || Refusal::Corrupt {
+        let corrupt = || RegistryError::Corrupt {
             what: format!("authority {}", wanted.authority),
         };
         let authority = self
             .authority_by_key(&wanted.authority)?
             .ok_or_else(corrupt)?;
         let Some(old) = self.record(key)? else {
-            if taking.update && wanted.values.is_empty() && !says_state {
+            if conflicts.update && wanted.values.is_empty() && !says_state {
                 let problem = "the name does not exist, and the line gives no value: correct the \
                                name, or import without --update to create it empty";
-                return Err(Refusal::policy("no-values", problem));
+                return Err(RegistryError::policy("no-values", problem));
             }
-            return self.take_new(key, wanted, &authority).map(Taken::from);
+            return self.apply_new(key, wanted, &authority).map(Applied::from);
         };
         self.may_know(&old, &authority)?;
         if let Some(named) = &named {
             wanted.values = merged(&old.values, wanted.values, named)?;
-            keep_unsaid_tombstone(&old, &mut wanted);
+            retain_tombstone(&old, &mut wanted);
         }
-        // As if it were created: it waits for someone who may activate it.
+        // As after creating it: the name waits for approval.
         let waits = authority.policy.approval && old.state == State::Reserved;
         let waits = waits && self.role(self.who(), &authority.path)? < Some(Role::Lead);
         if !says_state || waits && wanted.state == State::Active {
@@ -90,9 +92,9 @@ impl Draft<'_> {
             wanted.tombstone.clone_from(&old.tombstone);
         }
         if is_same(&old, &wanted) {
-            let done = if old.first_event >= taking.since {
+            let done = if old.first_event >= conflicts.since {
                 Done::Created(Some(old.first_event))
-            } else if old.last_event >= taking.since {
+            } else if old.last_event >= conflicts.since {
                 Done::Changed(Some(old.last_event))
             } else {
                 Done::Unchanged
@@ -104,10 +106,10 @@ impl Draft<'_> {
             record: old,
             authority,
         };
-        // The record of a prefix came with its authority, and is empty until something is put there.
+        // The record of a prefix was created with its authority, and is empty until values are set.
         let is_empty = name.is_prefix() && name.record.values.is_empty();
-        if !taking.update && !is_empty {
-            return Err(Refusal::Differs {
+        if !conflicts.update && !is_empty {
+            return Err(RegistryError::Differs {
                 id: wanted.text,
                 event: name.record.last_event,
             });
@@ -116,14 +118,14 @@ impl Draft<'_> {
             name.record.created = wanted.created;
         }
         let (before, path) = (name.record.clone(), name.authority.path.clone());
-        let done = self.take_changed(name, wanted)?;
+        let done = self.apply_changed(name, wanted)?;
         let after = self.record(key)?;
-        let changes = self.changes(&path, &before, after.as_ref(), taking.lists_changes)?;
-        Ok(Taken { done, changes })
+        let changes = self.changes(&path, &before, after.as_ref(), conflicts.lists_changes)?;
+        Ok(Applied { done, changes })
     }
 
-    /// Whether an answer tells whoever acts nothing that they may not know.
-    fn may_know(&self, old: &Record, authority: &Authority) -> Result<(), Refusal> {
+    /// Whether the outcome reveals nothing that the principal may not know.
+    fn may_know(&self, old: &Record, authority: &Authority) -> Result<(), RegistryError> {
         let read = AdminPermissions::READ_VALUE;
         if self.may_see(self.who(), &authority.path, old)?
             || self.protocol_grants(self.who(), read, &old.values)?
@@ -131,24 +133,24 @@ impl Draft<'_> {
             return Ok(());
         }
         if old.state == State::Reserved {
-            return Err(Refusal::Exists {
+            return Err(RegistryError::Exists {
                 id: old.text.clone(),
                 event: None,
             });
         }
-        Err(Refusal::Denied {
+        Err(RegistryError::Denied {
             needs: Role::Write,
             authority: authority.path.clone(),
         })
     }
 
-    /// As creating it would, but that a withdrawn one is created and withdrawn.
-    fn take_new(
+    /// Creates a name as usual, but a withdrawn one is created and then withdrawn.
+    fn apply_new(
         &mut self,
         key: &str,
         mut wanted: Record,
         authority: &Authority,
-    ) -> Result<Done, Refusal> {
+    ) -> Result<Done, RegistryError> {
         let path = &authority.path;
         self.active(path)?;
         let role = self.role(self.who(), path)?;
@@ -163,8 +165,8 @@ impl Draft<'_> {
         if key.starts_with("hdl:0.NA/") {
             return Err(crate::name::states::prefix_record());
         }
-        // What could not be registered here is never corrected once it is: whether it is taken is up to those who
-        // decide on the policy of the authority.
+        // A name that could not be registered here can never be corrected later. So only principals
+        // that decide the policy of the authority may import it.
         if key.starts_with("hdl:") && Handle::parse(&wanted.text).is_err() {
             self.need(self.who(), Role::Lead, path)?;
         }
@@ -188,35 +190,35 @@ impl Draft<'_> {
         let event = self.assign(key, wanted, action, persistence)?;
         if let Some(tombstone) = tombstone {
             let record = self.record(key)?;
-            let record = record.ok_or_else(|| Refusal::NotFound(key.to_string()))?;
+            let record = record.ok_or_else(|| RegistryError::NotFound(key.to_string()))?;
             let mut name = Name {
                 key: key.to_string(),
                 record: record.clone(),
                 authority: authority.clone(),
             };
             let action = name.withdraw(self, tombstone)?;
-            self.keep_name(&record, name, action);
+            self.store_name(&record, name, action);
         }
         Ok(Done::Created(Some(event)))
     }
 
-    fn take_changed(&mut self, mut name: Name, wanted: Record) -> Result<Done, Refusal> {
+    fn apply_changed(&mut self, mut name: Name, wanted: Record) -> Result<Done, RegistryError> {
         let mut event = None;
         let mut old = name.record.clone();
-        let mut keep = |draft: &mut Self, name: &mut Name, action: Action| {
+        let mut keep = |change_set: &mut Self, name: &mut Name, action: Action| {
             let changed = Name {
                 key: name.key.clone(),
                 record: name.record.clone(),
                 authority: name.authority.clone(),
             };
-            event = Some(draft.keep_name(&old, changed, action));
-            if let Some(record) = draft.record(&name.key)? {
+            event = Some(change_set.store_name(&old, changed, action));
+            if let Some(record) = change_set.record(&name.key)? {
                 name.record = record;
             }
             old = name.record.clone();
-            Ok::<_, Refusal>(())
+            Ok::<_, RegistryError>(())
         };
-        // A withdrawn name is restored before anything else can become of it.
+        // A withdrawn name is restored before any other change.
         if name.record.state == State::Withdrawn && !is_same(&name.record, &wanted) {
             let action = name.restore(self)?;
             keep(self, &mut name, action)?;
@@ -227,7 +229,7 @@ impl Draft<'_> {
             keep(self, &mut name, action)?;
         }
         if wanted.holder.is_some() && wanted.holder != name.record.holder {
-            // An import restores what an export says, accounts included.
+            // An import restores everything in an export, accounts included.
             name.need(self, Role::Admin)?;
             if let Some(holder) = &wanted.holder {
                 self.ensure_account(holder)?;
@@ -236,8 +238,8 @@ impl Draft<'_> {
             keep(self, &mut name, action)?;
         }
         if wanted.state == State::Reserved && name.record.state != State::Reserved {
-            let problem = "what the public has seen cannot be reserved again";
-            return Err(Refusal::policy("bad-state", problem));
+            let problem = "a name that was public cannot be reserved again";
+            return Err(RegistryError::policy("bad-state", problem));
         }
         if wanted.state != State::Reserved && name.record.state == State::Reserved {
             let action = name.activate(self)?;
@@ -251,7 +253,7 @@ impl Draft<'_> {
     }
 }
 
-/// Whether all that a line says is so.
+/// Whether the stored name is already as the line says.
 pub(crate) fn is_same(old: &Record, wanted: &Record) -> bool {
     let is_same_tombstone = match (&old.tombstone, &wanted.tombstone) {
         (Some(old), Some(wanted)) => {
@@ -275,8 +277,9 @@ pub(crate) fn is_same(old: &Record, wanted: &Record) -> bool {
         })
 }
 
-/// Of a name that is withdrawn and stays so, the reason and the successor stay unless the line gives others.
-fn keep_unsaid_tombstone(old: &Record, wanted: &mut Record) {
+/// A withdrawn name that stays withdrawn keeps its reason and successor unless the line gives
+/// others.
+fn retain_tombstone(old: &Record, wanted: &mut Record) {
     if let (Some(old), Some(wanted)) = (&old.tombstone, &mut wanted.tombstone) {
         if wanted.reason.is_empty() {
             wanted.reason.clone_from(&old.reason);
@@ -287,7 +290,7 @@ fn keep_unsaid_tombstone(old: &Record, wanted: &mut Record) {
     }
 }
 
-/// Exports leave secrets out, so that a line says nothing of them means nothing: they stay.
+/// Exports leave secrets out. So a line without them does not remove them.
 fn with_secrets(old: &Record, mut wanted: Vec<Value<'static>>) -> Vec<Value<'static>> {
     for value in old.values.iter().filter(|value| value.is_secret()) {
         if wanted.iter().all(|wanted| wanted.index != value.index) {

@@ -1,0 +1,158 @@
+//! Requesting an authority, and approving or declining the request.
+
+use std::sync::PoisonError;
+
+use crate::access::principal::Principal;
+use crate::authority::change::AuthorityAction;
+use crate::authority::create::NewAuthority;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::{Authority, AuthorityStatus, Grant, Role};
+use crate::authority::policy_check::check_pattern;
+use crate::change::change_set::ChangeSet;
+use crate::error::RegistryError;
+use crate::log::event::Action;
+use crate::registry::Registry;
+
+impl Registry {
+    /// Requests an authority. An administrator of its parent approves or declines it (`URN-5`). The
+    /// account that asks must exist.
+    pub fn request_authority(
+        &self,
+        who: &Principal,
+        path: &str,
+        new: NewAuthority,
+    ) -> Result<AuthorityPath, RegistryError> {
+        // The lock keeps the count of open requests right when two arrive at once.
+        let requesting = self.requesting.lock();
+        let _only = requesting.unwrap_or_else(PoisonError::into_inner);
+        self.check_request(who, path, &new)?;
+        check_pattern(&new.change)?;
+        let path = path.to_string();
+        self.change(who, move |change_set| {
+            let path = change_set.path(&path)?;
+            let parent = change_set.parent_of(&path)?;
+            if let Some(AuthorityStatus::Requested { by }) = change_set
+                .authority(&path)?
+                .map(|authority| authority.status)
+            {
+                let problem = format!("{by} has asked for {path}: approve or decline that first");
+                return Err(RegistryError::policy("requested", problem));
+            }
+            let by = change_set.who().lasting();
+            let status = AuthorityStatus::Requested { by: by.clone() };
+            let authority = change_set.new_authority(&path, parent, new, status)?;
+            change_set.need_or_create_account(&by, false)?;
+            change_set.store_authority(authority, Action::RequestAuthority)?;
+            Ok(path)
+        })
+    }
+
+    /// Approves a request: the requester becomes its `admin`.
+    pub fn approve_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
+        self.act_on_authority(who, path, None, AuthorityAction::Approve)
+    }
+
+    /// Declines a request, or takes the own one back: the path is free again.
+    pub fn decline_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
+        self.act_on_authority(who, path, None, AuthorityAction::Decline)
+    }
+}
+
+impl ChangeSet<'_> {
+    /// Declines a request. This takes the right to create the authority; the account that asked may
+    /// take its own request back. Returns whether it did.
+    pub(crate) fn decline_request(&mut self, path: &AuthorityPath) -> Result<bool, RegistryError> {
+        let (authority, by) = match self.request_for(path) {
+            Ok(found) => found,
+            Err(error) => {
+                // A principal without rights learns nothing about the authority.
+                let parent = self.existing_authority(path)?.parent;
+                self.need_over_child(path, parent.as_ref())?;
+                return Err(error);
+            }
+        };
+        let is_own = by == *self.who();
+        if !is_own {
+            self.need_over_child(path, authority.parent.as_ref())?;
+        }
+        self.store_authority(authority, Action::DeclineAuthority)?;
+        self.forget_authority(path);
+        Ok(is_own)
+    }
+
+    /// A requested authority, and who requested it.
+    fn request_for(&self, path: &AuthorityPath) -> Result<(Authority, Principal), RegistryError> {
+        let authority = self.existing_authority(path)?;
+        let AuthorityStatus::Requested { by } = authority.status.clone() else {
+            let problem = format!("there is no request for {path}");
+            return Err(RegistryError::policy("not-requested", problem));
+        };
+        Ok((authority, by))
+    }
+
+    /// Approves a request: the requester becomes its `admin`.
+    pub(crate) fn approve_request(&mut self, path: &AuthorityPath) -> Result<(), RegistryError> {
+        let parent = self.existing_authority(path)?.parent;
+        self.need_over_child(path, parent.as_ref())?;
+        let (mut authority, by) = self.request_for(path)?;
+        self.need_active_parent(path, parent.as_ref())?;
+        if by == *self.who() && by != Principal::Operator {
+            let problem = "someone else must approve your request";
+            return Err(RegistryError::policy("own-request", problem));
+        }
+        authority.status = AuthorityStatus::Active;
+        if by != Principal::Operator {
+            authority.grants.push(Grant {
+                to: by,
+                role: Role::Admin,
+            });
+        }
+        self.store_authority(authority, Action::ApproveAuthority)?;
+        self.home(path)
+    }
+
+    /// Checks that the parent of a requested authority has not been retired since: no names
+    /// are created below a retired one (`URN-5`).
+    fn need_active_parent(
+        &self,
+        path: &AuthorityPath,
+        parent: Option<&AuthorityPath>,
+    ) -> Result<(), RegistryError> {
+        let Some(parent) = parent else {
+            return Ok(());
+        };
+        match self.active(parent) {
+            Err(RegistryError::Retired(_)) => {
+                let again = if parent.prefix().is_some() {
+                    format!(", or HOME {parent} again before you approve it")
+                } else {
+                    String::new()
+                };
+                let problem = format!(
+                    "{parent} is retired, and nothing new is named below it: \
+                     run `handfast authority decline {path}`{again}"
+                );
+                Err(RegistryError::policy("retired", problem))
+            }
+            parent => parent.map(|_| ()),
+        }
+    }
+
+    /// Declines a request because the authority is being created, as an event of its own. A
+    /// principal that may create the authority need not decide the request first. Returns who had
+    /// requested it.
+    pub(crate) fn decline_in_passing(
+        &mut self,
+        path: &AuthorityPath,
+    ) -> Result<Option<Principal>, RegistryError> {
+        let Some(authority) = self.authority(path)? else {
+            return Ok(None);
+        };
+        let AuthorityStatus::Requested { by } = authority.status.clone() else {
+            return Ok(None);
+        };
+        self.store_authority(authority, Action::DeclineAuthority)?;
+        self.forget_authority(path);
+        Ok(Some(by))
+    }
+}

@@ -1,0 +1,63 @@
+//! Retiring an authority: its names keep resolving, its path stays taken, and it creates no new
+//! names.
+
+use std::ops::ControlFlow;
+
+use handfast_store::{Table, TableKey};
+
+use crate::access::principal::Principal;
+use crate::authority::change::AuthorityAction;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::{Authority, AuthorityStatus};
+use crate::change::change_set::ChangeSet;
+use crate::error::RegistryError;
+use crate::log::event::Action;
+use crate::registry::Registry;
+
+impl Registry {
+    /// Retires an authority and those below it: their names keep resolving, their paths stay taken,
+    /// and they create no new names.
+    pub fn retire_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
+        let keep_children = false;
+        self.act_on_authority(who, path, None, AuthorityAction::Retire { keep_children })
+    }
+}
+
+impl ChangeSet<'_> {
+    /// Retires an authority and, unless `keep_children` is set, the active ones below it:
+    /// privileges derive from a parent (`URN-5`).
+    pub(crate) fn retire(&mut self, path: &str, keep_children: bool) -> Result<(), RegistryError> {
+        let path = self.path(path)?;
+        let authority = self.active(&path)?;
+        self.need_over_child(&path, authority.parent.clone().as_ref())?;
+        let mut retired = vec![authority];
+        if !keep_children {
+            retired.extend(self.active_below(&path)?);
+        }
+        for mut authority in retired {
+            authority.status = AuthorityStatus::Retired;
+            self.store_authority(authority, Action::RetireAuthority)?;
+        }
+        Ok(())
+    }
+
+    /// The active authorities below one.
+    fn active_below(&self, path: &AuthorityPath) -> Result<Vec<Authority>, RegistryError> {
+        let mut below = Vec::new();
+        let from = TableKey::named(Table::Authorities, path.key().as_bytes());
+        self.now.scan(&from, &mut |table_key, bytes| {
+            let key = String::from_utf8_lossy(table_key.name());
+            if !key.starts_with(path.key()) {
+                return ControlFlow::Break(());
+            }
+            let authority = postcard::from_bytes::<Authority>(bytes).ok();
+            below.extend(authority.filter(|authority| {
+                key != path.key()
+                    && path.is_above(&key)
+                    && authority.status == AuthorityStatus::Active
+            }));
+            ControlFlow::Continue(())
+        })?;
+        Ok(below)
+    }
+}

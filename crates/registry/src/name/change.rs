@@ -1,0 +1,222 @@
+//! Changing a name that exists: every change goes through [`Registry::change_name`].
+
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::change::change_set::ChangeSet;
+use crate::error::RegistryError;
+use crate::log::event::Action;
+use crate::name::edit::Edit;
+use crate::name::record::{Record, State, Tombstone};
+use crate::name::show::Shown;
+use crate::name::states::Name;
+use crate::registry::Registry;
+
+/// A change of a name.
+///
+/// ```
+/// use handfast_registry::{Edit, NameAction};
+///
+/// let action = NameAction::Edit(Edit::urls(&["https://example.org/"]));
+/// assert!(!matches!(action, NameAction::Erase));
+/// ```
+#[derive(Clone, Debug)]
+pub enum NameAction {
+    /// Activates a reserved name.
+    Activate,
+    /// Changes its values.
+    Edit(Edit),
+    /// Erases it, if its authority allows that.
+    Erase,
+    /// Makes a withdrawn name active again.
+    Restore,
+    /// Hands its administration to another principal.
+    Transfer {
+        /// To whom.
+        to: Principal,
+        /// Whether to create a missing account of that name, which the operator and administrators
+        /// may.
+        creates_account: bool,
+    },
+    /// Undoes what an event, by default the last one, did to it.
+    Undo(Option<u64>),
+    /// Withdraws it and leaves a tombstone.
+    Withdraw {
+        /// Why.
+        reason: String,
+        /// What to use instead.
+        successor: Option<String>,
+    },
+}
+
+impl Registry {
+    /// Changes a name, if it has the expected version. Returns what the principal may read of it,
+    /// or `None` if it was erased.
+    ///
+    /// ```
+    /// # use handfast_registry::{Edit, Environment, NameAction, NewAuthority, NewName};
+    /// # use handfast_registry::{Principal, Registry};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
+    /// # let operator = Principal::Operator;
+    /// # registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
+    /// registry.create_name(&operator, "20.1000/a", NewName::default())?;
+    /// let edit = || NameAction::Edit(Edit::urls(&["https://example.org/"]));
+    /// registry.change_name(&operator, "20.1000/a", Some(1), edit())?;
+    /// let late = registry.change_name(&operator, "20.1000/a", Some(1), edit());
+    /// assert_eq!(late.unwrap_err().code(), "other-version");
+    /// # Ok::<_, handfast_registry::RegistryError>(())
+    /// ```
+    pub fn change_name(
+        &self,
+        who: &Principal,
+        id: &str,
+        expected: Option<u64>,
+        action: NameAction,
+    ) -> Result<Option<Shown>, RegistryError> {
+        let id = id.to_string();
+        self.change(who, move |change_set| {
+            let mut name = change_set.find(&id)?;
+            let old = name.record.clone();
+            if expected.is_some_and(|expected| expected != old.version) {
+                return Err(other_version(&id, old.version));
+            }
+            let key = name.key.clone();
+            let done = match action {
+                NameAction::Erase => {
+                    change_set.erase(&name)?;
+                    return Ok(None);
+                }
+                NameAction::Undo(event) => {
+                    change_set.undo(name, event, &[])?;
+                    None
+                }
+                NameAction::Activate => Some((name.activate(change_set)?, name)),
+                NameAction::Edit(edit) => Some((name.apply(change_set, &edit)?, name)),
+                NameAction::Restore => Some((name.restore(change_set)?, name)),
+                NameAction::Transfer {
+                    to,
+                    creates_account,
+                } => Some((name.transfer(change_set, Some(to), creates_account)?, name)),
+                NameAction::Withdraw { reason, successor } => {
+                    let date = change_set.time();
+                    let tombstone = Tombstone {
+                        reason,
+                        date,
+                        successor,
+                    };
+                    Some((name.withdraw(change_set, tombstone)?, name))
+                }
+            };
+            if let Some((action, name)) = done {
+                change_set.store_name(&old, name, action);
+            }
+            let path = AuthorityPath::of(&change_set.identify_registered(&id)?, &**change_set);
+            let record = change_set
+                .record(&key)?
+                .ok_or(RegistryError::NotFound(id))?;
+            let record = change_set.readable(change_set.who(), &path, record)?;
+            Ok(Some(Shown { key, record }))
+        })
+    }
+
+    /// Changes the values of a name.
+    pub fn edit_name(&self, who: &Principal, id: &str, edit: Edit) -> Result<Shown, RegistryError> {
+        self.apply_to_name(who, id, NameAction::Edit(edit))
+    }
+
+    /// Activates a reserved name. Under an authority that approves its names this takes a `lead`.
+    pub fn activate_name(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
+        self.apply_to_name(who, id, NameAction::Activate)
+    }
+
+    /// Withdraws a name and leaves a tombstone.
+    pub fn withdraw_name(
+        &self,
+        who: &Principal,
+        id: &str,
+        reason: &str,
+        successor: Option<&str>,
+    ) -> Result<Shown, RegistryError> {
+        let (reason, successor) = (reason.to_string(), successor.map(str::to_string));
+        self.apply_to_name(who, id, NameAction::Withdraw { reason, successor })
+    }
+
+    /// Makes a withdrawn name active again.
+    pub fn restore_name(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
+        self.apply_to_name(who, id, NameAction::Restore)
+    }
+
+    /// Hands the administration of a name to a principal (`HDL-9`); the name stays the same. If the
+    /// operator or an administrator asks, a missing account is created; [`NameAction::Transfer`]
+    /// can prevent that.
+    pub fn transfer_name(
+        &self,
+        who: &Principal,
+        id: &str,
+        to: &Principal,
+    ) -> Result<Shown, RegistryError> {
+        let action = NameAction::Transfer {
+            to: to.clone(),
+            creates_account: true,
+        };
+        self.apply_to_name(who, id, action)
+    }
+
+    /// Undoes the change that an event made to a name, by default the last one. This takes the
+    /// right to make the opposite change.
+    pub fn undo(
+        &self,
+        who: &Principal,
+        id: &str,
+        event: Option<u64>,
+    ) -> Result<Shown, RegistryError> {
+        self.apply_to_name(who, id, NameAction::Undo(event))
+    }
+
+    /// Erases a name, if its authority allows that.
+    pub fn erase_name(&self, who: &Principal, id: &str) -> Result<(), RegistryError> {
+        self.change_name(who, id, None, NameAction::Erase)
+            .map(|_| ())
+    }
+
+    fn apply_to_name(
+        &self,
+        who: &Principal,
+        id: &str,
+        action: NameAction,
+    ) -> Result<Shown, RegistryError> {
+        let changed = self.change_name(who, id, None, action)?;
+        changed.ok_or_else(|| RegistryError::NotFound(id.to_string()))
+    }
+}
+
+impl ChangeSet<'_> {
+    /// A name that exists and that the principal may see.
+    pub(crate) fn find(&self, id: &str) -> Result<Name, RegistryError> {
+        let identifier = self.identify_registered(id)?;
+        let key = identifier.key(&**self).as_str().to_string();
+        let path = AuthorityPath::of(&identifier, &**self);
+        let not_found = || RegistryError::NotFound(id.to_string());
+        let record = self.record(&key)?.ok_or_else(not_found)?;
+        if record.state == State::Reserved && !self.may_see(self.who(), &path, &record)? {
+            return Err(not_found());
+        }
+        Ok(Name {
+            key,
+            record,
+            authority: self.existing_authority(&path)?,
+        })
+    }
+
+    /// Stores the changed record of a name, and returns the number of the event.
+    pub(crate) fn store_name(&mut self, old: &Record, name: Name, action: Action) -> u64 {
+        let persistence = name.persistence();
+        self.store_changed(&name.key, old, name.record, action, persistence)
+    }
+}
+
+/// The error when another change came first.
+pub(crate) fn other_version(what: &str, version: u64) -> RegistryError {
+    let problem = format!("{what} has been changed since: it has version {version} now");
+    RegistryError::policy("other-version", problem)
+}
