@@ -4,12 +4,8 @@
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    unreachable_pub,
-    dead_code,
-    reason = "a test may panic, reads the clock, and need not use all that another does"
+    reason = "a test may panic, and reads the clock"
 )]
-
-mod web;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -18,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use handfast_registry::{NewToken, Principal, Role};
 use handfast_server::WebSettings;
-use web::Server;
+use handfast_testing::Server;
 
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(1);
 /// How much longer than that things take on a machine that does something else, too.
@@ -147,15 +143,15 @@ fn answers_that_nobody_reads_are_given_up() {
 fn heads_and_bodies_that_are_too_long_are_refused() {
     let server = impatient();
     let long = "x".repeat(200_000);
-    let answer = server.ask("GET", "/20.1000/5555", &format!("X-Long: {long}\r\n"));
+    let answer = server.get_with("/20.1000/5555", &[&format!("X-Long: {long}\r\n")]);
     assert_eq!(answer.status, 431, "{}", answer.head);
     let many = "X-Many: 1\r\n".repeat(101);
-    let answer = server.ask("GET", "/20.1000/5555", &many);
+    let answer = server.get_with("/20.1000/5555", &[&many]);
     assert_eq!(answer.status, 431, "{}", answer.head);
-    let answer = server.ask("GET", &format!("/20.1000/{long}"), "");
+    let answer = server.get(&format!("/20.1000/{long}"));
     assert!(matches!(answer.status, 400 | 414 | 431), "{}", answer.head);
     let few = "X-Few: 1\r\n".repeat(90);
-    assert_eq!(server.ask("GET", "/20.1000/5555", &few).status, 302);
+    assert_eq!(server.get_with("/20.1000/5555", &[&few]).status, 302);
     // Whether it is said how long a body is or not.
     for (path, media, length, status) in [
         (
