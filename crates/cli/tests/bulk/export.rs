@@ -7,14 +7,17 @@ use crate::*;
 
 /// A folder with all that a registry can hold.
 fn rich() -> Folder {
-    let folder = Folder::with(&[
-        "20.1",
-        "20.1.sub",
-        "20.9",
-        "20.2.own",
-        "urn:urn-3",
-        "urn:urn-3:HUL",
-    ]);
+    let folder = Folder::with(
+        PROGRAM,
+        &[
+            "20.1",
+            "20.1.sub",
+            "20.9",
+            "20.2.own",
+            "urn:urn-3",
+            "urn:urn-3:HUL",
+        ],
+    );
     let binary = folder.write("binary", [0, 0xFF, b'\n', 0xC3, 0x28]);
     let long = folder.write("long", "ü\t\"\\\u{2028}".repeat(500));
     // References and absolute TTLs have no flags.
@@ -58,7 +61,7 @@ fn what_is_exported_and_imported_into_another_folder_gives_the_same_bytes() {
     for secrets in [&[][..], &["--with-secrets"]] {
         let exported = folder.done(&[&["export"], secrets].concat());
         assert_eq!(exported.contains("geheim"), !secrets.is_empty());
-        let other = Folder::empty();
+        let other = Folder::empty(PROGRAM);
         let file = other.write("export.ndjson", &exported);
         other.done(&["import", &file]);
         let again = other.done(&[&["export"], secrets].concat());
@@ -158,7 +161,7 @@ fn an_export_is_of_an_authority_or_of_what_came_after_an_event() {
     assert_eq!(ids(&both), ["20.1.sub/x/y"]);
 
     // What was exported before and since, imported one after the other, is the whole.
-    let other = Folder::empty();
+    let other = Folder::empty(PROGRAM);
     let first = folder.file("first.ndjson");
     folder.done(&["export", &first]);
     let told = folder.json(&["export", &first]);

@@ -25,7 +25,7 @@ not JSON
 
 #[test]
 fn bad_lines_are_named_and_good_ones_are_not_lost() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let file = folder.write("names.ndjson", BAD);
     let (summary, told) = folder.not_all(&["import", &file]);
     assert_eq!(counts(&summary[0]), [3, 0, 0, 11]);
@@ -74,7 +74,7 @@ fn bad_lines_are_named_and_good_ones_are_not_lost() {
 /// named.
 #[test]
 fn bytes_that_are_no_text_spoil_their_line_alone() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let mut input =
         b"{\"id\":\"20.1/a\"}\r\n{\"id\":\"20.1/\xFF\"}\r\n{\"id\":\"20.1/b\"}\r\n".to_vec();
     input.extend(b"{\"id\":\"20.1/long\",\"urls\":[\"");
@@ -90,7 +90,7 @@ fn bytes_that_are_no_text_spoil_their_line_alone() {
 
 #[test]
 fn a_dry_run_says_what_would_be_done_and_does_nothing() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     folder.done(&["name", "create", "20.1/same", "--url", "https://s.example/"]);
     folder.done(&[
         "name",
@@ -142,7 +142,7 @@ fn a_dry_run_says_what_would_be_done_and_does_nothing() {
 
 #[test]
 fn the_outcome_has_a_line_for_each_line_with_its_event() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     folder.done(&["name", "create", "20.1/same", "--url", "https://s.example/"]);
     let mut input = r#"{"id":"20.1/same","urls":["https://s.example/"]}"#.to_string();
     for number in 0..300 {
@@ -189,7 +189,7 @@ fn the_outcome_has_a_line_for_each_line_with_its_event() {
 
 #[test]
 fn equal_names_are_unchanged_and_different_ones_are_changed_only_when_asked() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     folder.done(&["name", "create", "20.1/x", "--url", "https://x.example/"]);
     folder.done(&["name", "create", "20.1/gone", "--url", "https://g.example/"]);
     folder.done(&["name", "withdraw", "20.1/gone", "--reason", "wrong"]);
@@ -250,7 +250,7 @@ fn equal_names_are_unchanged_and_different_ones_are_changed_only_when_asked() {
 
 #[test]
 fn a_table_gives_names_with_urls_in_order_and_other_values() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let table = "\u{FEFF}id,url,url2,EMAIL:5,state,reason,successor\n\
                  20.1/a,https://1.example/,https://2.example/,\"a,\"\"b\"\"@example.org\",,,\n\
                  20.1/b,,,,reserved,,\n\
@@ -288,7 +288,7 @@ fn a_table_gives_names_with_urls_in_order_and_other_values() {
     // What a table can say comes back from one.
     let exported = folder.file("out.csv");
     folder.done(&["export", &exported, "--format", "csv"]);
-    let other = Folder::with(&["20.1"]);
+    let other = Folder::with(PROGRAM, &["20.1"]);
     other.done(&["import", &exported]);
     let again = other.file("again.csv");
     other.done(&["export", &again, "--format", "csv"]);
@@ -300,7 +300,7 @@ fn a_table_gives_names_with_urls_in_order_and_other_values() {
 
 #[test]
 fn a_batch_file_does_its_operations_in_their_order() {
-    let folder = Folder::empty();
+    let folder = Folder::empty(PROGRAM);
     let data = folder.write("data.bin", [0, 1, 0xFF]);
     let batch = format!(
         "AUTHENTICATE PUBKEY:300:0.NA/20.500.12345
@@ -422,7 +422,7 @@ UNHOME 127.0.0.1:2641:TCP
 /// Where deleting is allowed a batch file deletes.
 #[test]
 fn a_batch_file_erases_where_that_is_allowed() {
-    let folder = Folder::with(&[]);
+    let folder = Folder::with(PROGRAM, &[]);
     folder.done(&["authority", "create", "20.2", "--persistence", "erasable"]);
     folder.done(&["name", "create", "20.2/x", "--url", "https://x.example/"]);
     let file = folder.write("operations", "DELETE 20.2/x\n\nDELETE 20.2/x\n");
@@ -435,7 +435,7 @@ fn a_batch_file_erases_where_that_is_allowed() {
 /// More operations than share a transaction.
 #[test]
 fn a_batch_file_of_thousands_of_operations_is_done_to_its_end() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let mut batch = String::new();
     for number in 0..1_234 {
         write!(
@@ -452,7 +452,7 @@ fn a_batch_file_of_thousands_of_operations_is_done_to_its_end() {
 
 #[test]
 fn a_json_dump_brings_its_prefixes_and_records() {
-    let folder = Folder::empty();
+    let folder = Folder::empty(PROGRAM);
     let dump = r#"{ "homedPrefixes": ["0.NA/0.NA", "0.NA/20.500.12345"],
   "handleRecords": {
     "20.500.12345/ABC": { "handle": "20.500.12345/ABC", "responseCode": 1, "values": [
@@ -493,7 +493,7 @@ fn a_json_dump_brings_its_prefixes_and_records() {
         "--authority",
         "20.500.12345",
     ]);
-    let other = Folder::empty();
+    let other = Folder::empty(PROGRAM);
     other.done(&["import", &first]);
     let again = other.file("again.json");
     other.done(&[
@@ -513,7 +513,7 @@ fn a_json_dump_brings_its_prefixes_and_records() {
 /// One that ends before its end: what came before is kept, and it is said that it is not whole.
 #[test]
 fn a_json_dump_that_breaks_off_keeps_what_came_before() {
-    let folder = Folder::empty();
+    let folder = Folder::empty(PROGRAM);
     let dump = r#"{"homedPrefixes": ["0.NA/20.1"], "handleRecords": {
 "20.1/a": {"handle": "20.1/a", "values": []},
 "20.1/b": {"handle": "20.1/b", "values": []},
@@ -526,7 +526,7 @@ fn a_json_dump_that_breaks_off_keeps_what_came_before() {
 /// A line is an object: an array is none, even if its first item is a name.
 #[test]
 fn a_line_that_is_an_array_is_refused() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let file = folder.write(
         "names.ndjson",
         "[\"20.1/list\"]\n[\"20.1/b\",[\"https://b\"]]\n",
@@ -538,7 +538,7 @@ fn a_line_that_is_an_array_is_refused() {
 
 #[test]
 fn irregular_names_are_taken_only_when_they_migrate_and_are_marked() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let file = folder.write(
         "names.ndjson",
         r#"{"id":"20.1/regular","urls":["https://r.example/"]}
@@ -573,7 +573,7 @@ fn irregular_names_are_taken_only_when_they_migrate_and_are_marked() {
     assert_eq!(error[0]["error"]["code"], "bad-character");
     // In another folder they migrate again, and are the same.
     let exported = folder.done(&["export"]);
-    let other = Folder::empty();
+    let other = Folder::empty(PROGRAM);
     let file = other.write("export.ndjson", &exported);
     other.done(&["import", &file, "--migrate"]);
     assert_eq!(other.done(&["export"]), exported);
@@ -581,7 +581,7 @@ fn irregular_names_are_taken_only_when_they_migrate_and_are_marked() {
 
 #[test]
 fn local_names_are_put_under_an_authority() {
-    let folder = Folder::with(&["20.1", "20.1.x"]);
+    let folder = Folder::with(PROGRAM, &["20.1", "20.1.x"]);
     let file = folder.write(
         "names.csv",
         "id,url\nx,https://1.example/\n20.9/y,https://2.example/\n",
@@ -600,7 +600,7 @@ fn local_names_are_put_under_an_authority() {
 /// What an operation does depends on those before it, in a dry run too.
 #[test]
 fn a_dry_run_of_a_batch_file_says_what_the_batch_would_do() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let batch = "CREATE 20.1/x\n1 URL 60 1110 UTF8 https://x.example/\n\n\
                  ADD 20.1/x\n2 DESC 60 1110 UTF8 two\n\nREMOVE 2:20.1/x\n\nDELETE 20.1/x\n";
     let file = folder.write("x.batch", batch);
@@ -614,7 +614,7 @@ fn a_dry_run_of_a_batch_file_says_what_the_batch_would_do() {
 /// What was refused as a whole has left nothing, and there is nothing to go on with.
 #[test]
 fn a_file_that_is_refused_as_a_whole_leaves_no_job() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let table = folder.write("no.csv", "name,url\n20.1/x,https://x.example/\n");
     folder.not_all(&["import", &table]);
     let list = folder.json(&["job", "list"]);
@@ -625,7 +625,7 @@ fn a_file_that_is_refused_as_a_whole_leaves_no_job() {
 /// resumed after an interruption, that is what it was the first time.
 #[test]
 fn names_that_wait_for_approval_are_unchanged_when_they_are_imported_again() {
-    let folder = Folder::with(&[]);
+    let folder = Folder::with(PROGRAM, &[]);
     folder.done(&["authority", "create", "20.5", "--approval", "true"]);
     folder.done(&[
         "authority",

@@ -8,7 +8,7 @@ const ADMIN: &str = r#"{"index":100,"type":"HS_ADMIN","data":{"format":"admin","
 
 /// Names with more values than most tables have columns.
 fn rich() -> Folder {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let input = format!(
         r#"{{"id":"20.1/a","urls":["https://o/a"],"values":[{{"index":2,"type":"TITLE","data":"A"}},{ADMIN},{{"index":300,"type":"HS_SECKEY","data":"geheim"}}]}}
 {{"id":"20.1/b","values":[{{"index":2,"type":"URL","data":"https://b1","ttl":60,"permissions":"1110"}},{{"index":4,"type":"URL","data":"https://b2"}},{{"index":9,"type":"URL","data":"https://b3"}}]}}
@@ -336,7 +336,7 @@ fn later_changes_are_not_undone_with_an_import() {
 /// all the same.
 #[test]
 fn an_update_under_an_erasable_authority_is_undone() {
-    let folder = Folder::empty();
+    let folder = Folder::empty(PROGRAM);
     folder.done(&["init"]);
     folder.done(&["authority", "create", "20.9", "--persistence", "erasable"]);
     folder.done(&["name", "create", "20.9/x", "--url", "https://x"]);
