@@ -17,7 +17,7 @@ use serde_json::Value;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_handfast");
 
 /// Refused lines with their numbers and codes, by number.
-fn refusals(outcomes: &[Value]) -> Vec<(u64, String)> {
+fn refused_lines(outcomes: &[Value]) -> Vec<(u64, String)> {
     let refused = outcomes
         .iter()
         .filter(|outcome| outcome["outcome"] == "refused");

@@ -11,7 +11,8 @@ fn names_are_created_changed_withdrawn_and_restored() {
     let ann = bearer(&token(&folder, &[]));
     let server = folder.serve(&[]);
     let place = "/api/v1/names/20.1000%2Fa";
-    let body = r#"{"id":"hdl:20.1000/a","urls":["https://example.org/1"],"values":[{"index":9,"type":"HS_SECKEY","data":"secret"}]}"#;
+    let body = r#"{"id":"hdl:20.1000/a","urls":["https://example.org/1"],
+        "values":[{"index":9,"type":"HS_SECKEY","data":"secret"}]}"#;
     let made = server.ask("POST", "/api/v1/names", &[&ann], Some(body));
     assert_eq!(made.status, 201, "{made:?}");
     assert_eq!(made.header("location"), Some(place));

@@ -32,7 +32,7 @@ fn run_there(folder: &Folder, server: Option<&Process>, arguments: &[&str], inpu
 
 /// Through the socket, `FILE` was relative to the folder of the server, and opened by it.
 #[test]
-fn files_in_a_batch_are_those_of_whoever_runs_the_command() {
+fn files_in_a_batch_are_read_by_the_user_of_the_command() {
     for way in ["alone", "beside", "url"] {
         let folder = ann_leads();
         folder.write("token", token(&folder, &[]));

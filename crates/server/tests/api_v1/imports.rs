@@ -91,7 +91,7 @@ fn an_import_waits_for_no_body_but_its_own() {
     other
         .set_read_timeout(Some(Duration::from_secs(20)))
         .unwrap();
-    let line = r#"{"id":"20.1000/quick"}"#;
+    let line = r#"{"id":"20.1000/short"}"#;
     write!(
         other,
         "POST /api/v1/import?format=ndjson HTTP/1.1\r\nHost: localhost\r\n{ann}\r\n\
