@@ -17,9 +17,9 @@ use crate::percent::{self, NonAscii};
 /// `DOI-1`: a handle whose prefix is `10` or begins with `10.`, ASCII case-insensitive.
 ///
 /// ```text
-/// doi = "doi:" handle                                  ; literal: no triplets
-///     / ( "http" / "https" ) "://" [ "dx." ] "doi.org/" name  ; decoded, query and fragment dropped
-///     / "info:doi/" name                               ; likewise
+/// doi = "doi:" handle                                         ; literal: no triplets
+///     / ( "http" / "https" ) "://" [ "dx." ] "doi.org/" name  ; decoded, without query, fragment
+///     / "info:doi/" name                                      ; likewise
 ///     / handle
 /// ```
 ///

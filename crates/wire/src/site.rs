@@ -127,7 +127,9 @@ impl Site {
     /// ```
     /// use handfast_wire::{Site, SiteServer};
     ///
-    /// let server = |id| SiteServer { id, address: [0; 16], public_key: vec![], interfaces: vec![] };
+    /// let (address, public_key) = ([0; 16], vec![]);
+    /// let empty = SiteServer { id: 0, address, public_key, interfaces: vec![] };
+    /// let server = |id| SiteServer { id, ..empty.clone() };
     /// let site = Site { hash_option: 2, servers: vec![server(1), server(2)], ..Site::default() };
     /// assert_eq!(site.server_for("20.500.12345/abc").unwrap().id, 2);
     /// ```

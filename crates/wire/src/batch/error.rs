@@ -112,7 +112,7 @@ impl fmt::Display for BatchReason {
             Self::Large => {
                 return write!(
                     f,
-                    "the lines of this operation have more than {MAX_OPERATION} bytes together: \
+                    "the lines of this operation have more than {MAX_OPERATION} bytes in total: \
                      give the values in several operations"
                 );
             }
