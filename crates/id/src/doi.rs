@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
-use core::str::FromStr;
 
 use crate::chars::{PATH, strip_scheme};
 use crate::error::{ErrorKind, ParseError, Part};
@@ -54,11 +53,7 @@ impl<'a> Doi<'a> {
             let uri = InfoUri::parse_by(text, grammar)?;
             let at = "info:doi/".len();
             if uri.namespace() != "doi" {
-                return Err(ParseError::new(
-                    ErrorKind::NotADoi,
-                    Part::Namespace,
-                    "info:".len(),
-                ));
+                return Err(ErrorKind::NotADoi.at(Part::Namespace, "info:".len()));
             }
             let end = at + uri.identifier().len();
             return Self::encoded(text.get(at..end).unwrap_or_default(), at);
@@ -93,7 +88,7 @@ impl<'a> Doi<'a> {
         if handle.prefix().is_doi() {
             Ok(Self(handle))
         } else {
-            Err(ParseError::new(ErrorKind::NotADoi, Part::Prefix, 0))
+            Err(ErrorKind::NotADoi.at(Part::Prefix, 0))
         }
     }
 
@@ -125,8 +120,7 @@ impl<'a> Doi<'a> {
     pub(crate) fn encoded(name: &'a str, base: usize) -> Result<Self, ParseError> {
         let handle = if name.contains('%') {
             let decoded = percent::decode_or_offset(name).map_err(|offset| {
-                let error =
-                    ParseError::new(ErrorKind::NotUtf8Triplets, Part::Handle, base + offset);
+                let error = ErrorKind::NotUtf8Triplets.at(Part::Handle, base + offset);
                 earlier_error(name.get(..offset).unwrap_or_default(), base).unwrap_or(error)
             })?;
             Handle::from_owned(decoded)
@@ -174,21 +168,11 @@ impl fmt::Display for Doi<'_> {
     }
 }
 
-impl FromStr for Doi<'static> {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        Doi::parse(text).map(Doi::into_owned)
-    }
-}
-
 impl PartialEq<Doi<'_>> for Doi<'_> {
     fn eq(&self, other: &Doi<'_>) -> bool {
         self.0.matches(&other.0, CaseRule::AsciiInsensitive)
     }
 }
-
-impl Eq for Doi<'_> {}
 
 impl Hash for Doi<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {

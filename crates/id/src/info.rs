@@ -7,8 +7,6 @@
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use core::fmt;
-use core::hash::{Hash, Hasher};
-use core::str::FromStr;
 
 use crate::chars::{PATH, PCHAR, strip_scheme};
 use crate::error::{ErrorKind, ParseError, Part};
@@ -87,11 +85,7 @@ impl<'a> InfoUri<'a> {
         check_namespace(namespace).map_err(|error| error.shifted(namespace_at))?;
         let identifier_at = namespace_at + namespace.len() + 1;
         let Some(rest) = text.get(identifier_at..) else {
-            return Err(ParseError::new(
-                ErrorKind::MissingIdentifier,
-                Part::Text,
-                text.len(),
-            ));
+            return Err(ErrorKind::MissingIdentifier.at(Part::Text, text.len()));
         };
         let (identifier, fragment) = match (grammar, rest.split_once('#')) {
             (InfoGrammar::Rfc4452, Some((identifier, fragment))) => (identifier, Some(fragment)),
@@ -110,8 +104,8 @@ impl<'a> InfoUri<'a> {
             Part::Identifier,
         )
         .map_err(|error| match error.found() {
-            Some('?') => ParseError::new(ErrorKind::HasQuery, Part::Identifier, error.at()),
-            Some('#') => ParseError::new(ErrorKind::HasFragment, Part::Identifier, error.at()),
+            Some('?') => ErrorKind::HasQuery.at(Part::Identifier, error.at()),
+            Some('#') => ErrorKind::HasFragment.at(Part::Identifier, error.at()),
             _ => error,
         })?;
         if let Some(fragment) = fragment {
@@ -360,11 +354,7 @@ pub enum InfoValidity {
 /// `INFO-2`: an ASCII letter, then letters, digits, `+`, `-`, `.`.
 pub(crate) fn check_namespace(text: &str) -> Result<(), ParseError> {
     let Some(first) = text.chars().next() else {
-        return Err(ParseError::new(
-            ErrorKind::EmptyNamespace,
-            Part::Namespace,
-            0,
-        ));
+        return Err(ErrorKind::EmptyNamespace.at(Part::Namespace, 0));
     };
     let later = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     let wrong = text.char_indices().find(|(_, c)| !later(*c));
@@ -409,28 +399,6 @@ impl fmt::Display for InfoUri<'_> {
             percent::write_upper_triplets(f, fragment)?;
         }
         Ok(())
-    }
-}
-
-impl FromStr for InfoUri<'static> {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        InfoUri::parse(text).map(InfoUri::into_owned)
-    }
-}
-
-impl PartialEq<InfoUri<'_>> for InfoUri<'_> {
-    fn eq(&self, other: &InfoUri<'_>) -> bool {
-        self.to_string() == other.to_string()
-    }
-}
-
-impl Eq for InfoUri<'_> {}
-
-impl Hash for InfoUri<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.to_string().hash(state);
     }
 }
 

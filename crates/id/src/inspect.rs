@@ -98,11 +98,11 @@ impl<'a> Inspection<'a> {
             Scheme::Cordra | Scheme::Handle => MAX_HANDLE,
             _ => MAX_TEXT,
         };
-        let too_long = ParseError::new(ErrorKind::TooLong(limit), Part::Text, limit);
+        let too_long = ErrorKind::TooLong(limit).at(Part::Text, limit);
         let error = match core::str::from_utf8(bytes) {
             // A character that is cut off at the end was whole in the text.
             Err(error) if error.error_len().is_some() => {
-                ParseError::new(ErrorKind::NotUtf8, Part::Text, error.valid_up_to())
+                ErrorKind::NotUtf8.at(Part::Text, error.valid_up_to())
             }
             _ => too_long,
         };

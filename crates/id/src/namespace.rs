@@ -78,11 +78,9 @@ impl Namespace {
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn into_former(self) -> Self {
-        Self {
-            is_former: true,
-            ..self
-        }
+    pub fn into_former(mut self) -> Self {
+        self.is_former = true;
+        self
     }
 
     /// Whether it was registered, and is no longer.

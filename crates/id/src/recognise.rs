@@ -105,7 +105,7 @@ impl Recognised<'_> {
                 } else {
                     (ErrorKind::HasFragment, Part::Fragment)
                 };
-                Err(ParseError::new(kind, part, mark + self.start))
+                Err(kind.at(part, mark + self.start))
             }
         }
     }
@@ -198,7 +198,7 @@ fn read<'a>(
         return Ok((Identifier::Urn(urn), RecognisedBy::BareUrn));
     }
     if scheme_length(text).is_some() {
-        return Err(ParseError::new(ErrorKind::UnknownScheme, Part::Scheme, 0));
+        return Err(ErrorKind::UnknownScheme.at(Part::Scheme, 0));
     }
     Ok((read_bare_handle(text, rules)?, RecognisedBy::BareHandle))
 }
