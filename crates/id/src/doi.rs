@@ -197,17 +197,15 @@ mod tests {
 
     #[test]
     fn doi_1_spellings() {
-        assert_eq!(canonical("DOI:10.1000/a%2Fb"), "doi:10.1000/a%2fb");
-        assert_eq!(
-            canonical("http://DX.doi.org:80/10.1000/A%2F"),
-            "doi:10.1000/a/"
-        );
-        assert_eq!(
-            canonical("https://doi.org/10.1000%2F182?x#y"),
-            "doi:10.1000/182"
-        );
-        assert_eq!(canonical("INFO:DOI/10.1000%2F182#f"), "doi:10.1000/182");
-        assert_eq!(canonical("10/ABC"), "doi:10/abc");
+        for (text, expected) in [
+            ("DOI:10.1000/a%2Fb", "doi:10.1000/a%2fb"),
+            ("http://DX.doi.org:80/10.1000/A%2F", "doi:10.1000/a/"),
+            ("https://doi.org/10.1000%2F182?x#y", "doi:10.1000/182"),
+            ("INFO:DOI/10.1000%2F182#f", "doi:10.1000/182"),
+            ("10/ABC", "doi:10/abc"),
+        ] {
+            assert_eq!(canonical(text), expected, "{text}");
+        }
     }
 
     #[test]
@@ -222,23 +220,21 @@ mod tests {
 
     #[test]
     fn doi_1_errors() {
-        assert_eq!(refused("doi:11.1000/182"), ("not-a-doi", 4));
-        assert_eq!(refused("doi:10x/1"), ("not-a-doi", 4));
-        assert_eq!(refused("doi:10.1000"), ("missing-suffix", 11));
-        assert_eq!(refused("https://doi.org/20.1000/1"), ("not-a-doi", 16));
-        assert_eq!(refused("https://doi.org/10.1000/é"), ("bad-character", 24));
-        assert_eq!(
-            refused("https://doi.org/10.1000/1?<"),
-            ("bad-character", 26)
-        );
-        assert_eq!(refused("https://doi.org/10.1000/%2E"), ("dot-segment", 24));
-        assert_eq!(
-            refused("https://hdl.handle.net/10.1/x"),
-            ("unknown-resolver", 8)
-        );
-        assert_eq!(refused("https://doi.org"), ("missing-suffix", 15));
-        assert_eq!(refused("info:hdl/10.1/x"), ("not-a-doi", 5));
-        assert_eq!(refused("info:doi/10.1%07/x"), ("bad-character", 13));
-        assert_eq!(refused("hdl:10.1/x"), ("not-a-doi", 0));
+        for (text, code, at) in [
+            ("doi:11.1000/182", "not-a-doi", 4),
+            ("doi:10x/1", "not-a-doi", 4),
+            ("doi:10.1000", "missing-suffix", 11),
+            ("https://doi.org/20.1000/1", "not-a-doi", 16),
+            ("https://doi.org/10.1000/é", "bad-character", 24),
+            ("https://doi.org/10.1000/1?<", "bad-character", 26),
+            ("https://doi.org/10.1000/%2E", "dot-segment", 24),
+            ("https://hdl.handle.net/10.1/x", "unknown-resolver", 8),
+            ("https://doi.org", "missing-suffix", 15),
+            ("info:hdl/10.1/x", "not-a-doi", 5),
+            ("info:doi/10.1%07/x", "bad-character", 13),
+            ("hdl:10.1/x", "not-a-doi", 0),
+        ] {
+            assert_eq!(refused(text), (code, at), "{text}");
+        }
     }
 }

@@ -418,34 +418,17 @@ mod tests {
     #[test]
     fn info_1_info_2_namespace() {
         assert_eq!(canonical("INFO:A+b-C.d/X"), "info:a+b-c.d/X");
-        assert_eq!(
-            refused("info:lccn", InfoGrammar::Rfc4452),
-            ("missing-identifier", 9)
-        );
-        assert_eq!(
-            refused("info:", InfoGrammar::Rfc4452),
-            ("empty-namespace", 5)
-        );
-        assert_eq!(
-            refused("info:/x", InfoGrammar::Rfc4452),
-            ("empty-namespace", 5)
-        );
-        assert_eq!(
-            refused("info:1c/x", InfoGrammar::Rfc4452),
-            ("bad-character", 5)
-        );
-        assert_eq!(
-            refused("info:l_c/x", InfoGrammar::Rfc4452),
-            ("bad-character", 6)
-        );
-        assert_eq!(
-            refused("info:x#y/z", InfoGrammar::Rfc4452),
-            ("bad-character", 6)
-        );
-        assert_eq!(
-            refused("inf:x/y", InfoGrammar::Rfc4452),
-            ("wrong-scheme", 0)
-        );
+        for (text, code, at) in [
+            ("info:lccn", "missing-identifier", 9),
+            ("info:", "empty-namespace", 5),
+            ("info:/x", "empty-namespace", 5),
+            ("info:1c/x", "bad-character", 5),
+            ("info:l_c/x", "bad-character", 6),
+            ("info:x#y/z", "bad-character", 6),
+            ("inf:x/y", "wrong-scheme", 0),
+        ] {
+            assert_eq!(refused(text, InfoGrammar::Rfc4452), (code, at), "{text}");
+        }
     }
 
     /// Every ASCII character in each place, by the grammar of the draft.
@@ -480,30 +463,16 @@ mod tests {
 
     #[test]
     fn info_3_two_grammars() {
-        assert_eq!(
-            refused("info:ddc/22/eng", InfoGrammar::Draft),
-            ("bad-character", 11)
-        );
-        assert_eq!(
-            refused("info:lccn/a#b", InfoGrammar::Draft),
-            ("has-fragment", 11)
-        );
-        assert_eq!(
-            refused("info:lccn/a?b", InfoGrammar::Draft),
-            ("has-query", 11)
-        );
-        assert_eq!(
-            refused("info:lccn/a?b", InfoGrammar::Rfc4452),
-            ("has-query", 11)
-        );
-        assert_eq!(
-            refused("info:x/a#b#c", InfoGrammar::Rfc4452),
-            ("second-fragment", 10)
-        );
-        assert_eq!(
-            refused("info:x/é", InfoGrammar::Rfc4452),
-            ("bad-character", 7)
-        );
+        for (grammar, text, code, at) in [
+            (InfoGrammar::Draft, "info:ddc/22/eng", "bad-character", 11),
+            (InfoGrammar::Draft, "info:lccn/a#b", "has-fragment", 11),
+            (InfoGrammar::Draft, "info:lccn/a?b", "has-query", 11),
+            (InfoGrammar::Rfc4452, "info:lccn/a?b", "has-query", 11),
+            (InfoGrammar::Rfc4452, "info:x/a#b#c", "second-fragment", 10),
+            (InfoGrammar::Rfc4452, "info:x/é", "bad-character", 7),
+        ] {
+            assert_eq!(refused(text, grammar), (code, at), "{text}");
+        }
         assert_eq!(InfoUri::parse("info:lccn/#").unwrap().fragment(), Some(""));
         // The printed form obeys the grammar, too.
         let draft = crate::RuleBook::standard().with_info_grammar(InfoGrammar::Draft);

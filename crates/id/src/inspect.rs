@@ -151,6 +151,7 @@ pub struct Inspected<'a> {
 /// assert_eq!(found.components()[3], ("fragment", Component::Absent));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
 pub enum Component<'a> {
     /// It could be there and is not.
     Absent,
@@ -243,7 +244,7 @@ impl<'a> From<Option<&'a str>> for Component<'a> {
 mod json {
     use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 
-    use super::{Component, Inspected, Inspection};
+    use super::{Inspected, Inspection};
     use crate::error::ParseError;
 
     impl Serialize for Inspection<'_> {
@@ -272,17 +273,6 @@ mod json {
     impl Serialize for ComponentsJson<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             serializer.collect_map(self.0.components())
-        }
-    }
-
-    impl Serialize for Component<'_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            match self {
-                Self::Absent => serializer.serialize_none(),
-                Self::Flag(flag) => serializer.serialize_bool(*flag),
-                Self::List(list) => serializer.collect_seq(list),
-                Self::Text(text) => serializer.serialize_str(text),
-            }
         }
     }
 
