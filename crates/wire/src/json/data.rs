@@ -39,10 +39,7 @@ fn says_all(format: &str, form: &Json, data: &[u8]) -> bool {
 
 /// The bytes that `value` stands for in a format; the names of formats ignore case.
 pub(super) fn read<'a>(format: &str, value: Tree<'a>) -> Result<Cow<'a, [u8]>, Wrong> {
-    let wrong = |expected| Wrong::Member {
-        member: "data.value",
-        expected,
-    };
+    let wrong = |expected| Wrong::member("data.value", expected);
     let is = |name: &str| format.eq_ignore_ascii_case(name);
     if is("string") {
         let expected = "text, a whole number, true or false; another number goes into quotes";
@@ -63,10 +60,10 @@ pub(super) fn read<'a>(format: &str, value: Tree<'a>) -> Result<Cow<'a, [u8]>, W
     } else if is("key") {
         key(value)?.to_bytes()
     } else {
-        return Err(Wrong::Member {
-            member: "data.format",
-            expected: "`string`, `base64`, `hex`, `admin`, `vlist`, `site` or `key`",
-        });
+        return Err(Wrong::member(
+            "data.format",
+            "`string`, `base64`, `hex`, `admin`, `vlist`, `site` or `key`",
+        ));
     };
     Ok(bytes.into())
 }
@@ -101,10 +98,10 @@ fn admin(tree: Tree<'_>) -> Result<Vec<u8>, Wrong> {
     };
     let mut bytes = admin.to_bytes();
     let is_legacy = legacy.map_or(Some(false), |tree| tree.truth());
-    if is_legacy.ok_or(Wrong::Member {
-        member: "data.value.legacyByteLength",
-        expected: "true or false",
-    })? {
+    if is_legacy.ok_or(Wrong::member(
+        "data.value.legacyByteLength",
+        "true or false",
+    ))? {
         bytes.extend([0, 0]);
     }
     Ok(bytes)
@@ -126,11 +123,11 @@ fn admin_permissions(tree: Option<Tree<'_>>) -> Result<AdminPermissions, Wrong> 
     };
     bits.filter(|bits| *bits <= ALL)
         .map(AdminPermissions::from_bits)
-        .ok_or(Wrong::Member {
-            member: "data.value.permissions",
-            expected: "up to twelve digits 0 or 1, `*`, true or false, a number up to 4095, or a \
+        .ok_or(Wrong::member(
+            "data.value.permissions",
+            "up to twelve digits 0 or 1, `*`, true or false, a number up to 4095, or a \
                 list of up to twelve",
-        })
+        ))
 }
 
 const ALL: u16 = 0x0FFF;
@@ -148,10 +145,10 @@ pub(super) fn references<'a>(
 ) -> Result<Vec<Reference<'a>>, Wrong> {
     const KNOWN: &[&str; 2] = &["handle", "index"];
     let Tree::List(list) = tree else {
-        return Err(Wrong::Member {
-            member: of,
-            expected: "a list of objects with `handle` and `index`",
-        });
+        return Err(Wrong::member(
+            of,
+            "a list of objects with `handle` and `index`",
+        ));
     };
     list.into_iter()
         .map(|tree| {
@@ -167,10 +164,7 @@ fn reference<'a>(
     index: Option<Tree<'a>>,
 ) -> Result<Reference<'a>, Wrong> {
     let missing = |member| Wrong::Missing { of, member };
-    let wrong = |expected| Wrong::Member {
-        member: of,
-        expected,
-    };
+    let wrong = |expected| Wrong::member(of, expected);
     let Tree::Text(handle) = handle.ok_or_else(|| missing("handle"))? else {
         return Err(wrong("with text as `handle`"));
     };
@@ -204,7 +198,7 @@ pub(super) fn write_key(data: &[u8]) -> Option<Json> {
 /// Reads a JSON Web Key. Members about the use of a key are ignored (RFC 7517 §4), but a key with
 /// its private part must not be taken for a public one.
 fn key(tree: Tree<'_>) -> Result<PublicKey<'static>, Wrong> {
-    let wrong = |member, expected| Wrong::Member { member, expected };
+    let wrong = Wrong::member;
     let Tree::Object(members) = tree else {
         return Err(wrong("data.value", "a JSON Web Key, an object"));
     };
