@@ -155,6 +155,11 @@ pub struct NamespaceRecord {
 /// assert_eq!(example.canonical, "info:pronom/fmt/42");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "historical",
+    derive(serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct NamespaceExample {
     /// As someone may write it.
     pub input: String,

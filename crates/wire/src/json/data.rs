@@ -12,6 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use super::site;
 use super::tree::{Tree, Wrong};
 use crate::batch::parse::hex;
+use crate::public_key::{canonical, trim};
 use crate::{Admin, AdminPermissions, Codec, PublicKey, Reference, Value, ValueList};
 
 /// The format and the form of data that has a structure, if the form says all of the data.
@@ -184,7 +185,7 @@ pub(super) fn write_reference(reference: &Reference<'_>) -> Json {
 
 /// A JSON Web Key; `None` for a key that has no such form or of which the form would not say all.
 pub(super) fn write_key(data: &[u8]) -> Option<Json> {
-    let number = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(without_zeros(bytes));
+    let number = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(trim(bytes));
     let form = match PublicKey::from_bytes(data).ok()? {
         PublicKey::Dsa { q, p, g, y } => json!({
             "kty": "DSA", "y": number(&y), "p": number(&p), "q": number(&q), "g": number(&g),
@@ -212,7 +213,7 @@ fn key(tree: Tree<'_>) -> Result<PublicKey<'static>, Wrong> {
             None => Err(Wrong::Missing { of, member: name }),
             Some(Tree::Text(text)) => BASE64_URL
                 .decode(&**text)
-                .map(|bytes| Cow::Owned(minimal(&bytes)))
+                .map(|bytes| canonical(&bytes))
                 .map_err(|_| wrong(of, "a key whose numbers are base64url")),
             Some(_) => Err(wrong(of, "a key whose numbers are text")),
         }
@@ -237,20 +238,6 @@ fn key(tree: Tree<'_>) -> Result<PublicKey<'static>, Wrong> {
         },
         _ => Err(wrong("data.value.kty", "`RSA` or `DSA`")),
     }
-}
-
-fn without_zeros(bytes: &[u8]) -> &[u8] {
-    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-    bytes.get(zeros..).unwrap_or_default()
-}
-
-/// `handle-protocol.md` §6.5: "a leading 00 octet iff the top bit would be set"; nought is one such
-/// octet.
-fn minimal(bytes: &[u8]) -> Vec<u8> {
-    let bytes = without_zeros(bytes);
-    let needs_zero = bytes.first().is_none_or(|byte| *byte >= 0x80);
-    let zero: &[u8] = if needs_zero { &[0] } else { &[] };
-    [zero, bytes].concat()
 }
 
 // Padding is written, but not asked for.
