@@ -19,33 +19,19 @@ pub(super) fn digits(seconds: u32) -> [u8; 20] {
     let at = OffsetDateTime::from_unix_timestamp(i64::from(seconds))
         .unwrap_or(OffsetDateTime::UNIX_EPOCH);
     let year = at.year().unsigned_abs();
-    let tens = |number: u32| u8::try_from(number / 10 % 10).unwrap_or_default() + b'0';
-    let ones = |number: u32| u8::try_from(number % 10).unwrap_or_default() + b'0';
-    let (month, day) = (u32::from(u8::from(at.month())), u32::from(at.day()));
-    let (hour, minute) = (u32::from(at.hour()), u32::from(at.minute()));
-    let second = u32::from(at.second());
-    [
-        tens(year / 100),
-        ones(year / 100),
-        tens(year),
-        ones(year),
-        b'-',
-        tens(month),
-        ones(month),
-        b'-',
-        tens(day),
-        ones(day),
-        b'T',
-        tens(hour),
-        ones(hour),
-        b':',
-        tens(minute),
-        ones(minute),
-        b':',
-        tens(second),
-        ones(second),
-        b'Z',
-    ]
+    let (month, day) = (u8::from(at.month()), at.day());
+    let mut out = *b"0000-00-00T00:00:00Z";
+    let put = |(at, number): (usize, u32)| {
+        if let Some([tens, ones]) = out.get_mut(at..at + 2) {
+            *tens += u8::try_from(number / 10 % 10).unwrap_or_default();
+            *ones += u8::try_from(number % 10).unwrap_or_default();
+        }
+    };
+    let parts = [month, day, at.hour(), at.minute(), at.second()].map(u32::from);
+    let year = [(0, year / 100), (2, year)];
+    let rest = [5, 8, 11, 14, 17].into_iter().zip(parts);
+    year.into_iter().chain(rest).for_each(put);
+    out
 }
 
 /// Seconds since 1970, from ISO 8601 with or without separators: a date, or a date and a time with
