@@ -843,7 +843,8 @@ fn forged() -> Vec<(&'static str, &'static str, String)> {
             { let note = Checkpoint::new("other.example/log", base().head().0,
             base().head().1); let other = SigningKey::new("other.example/log",
             &[8; 32]).unwrap(); let log = base().export();
-                let own: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+                let own = log.lines().next().unwrap();
+                let own: serde_json::Value = serde_json::from_str(own).unwrap();
                 let header = json!({"log": own["log"], "key": own["key"],
                     "checkpoint": note.sign(&other).unwrap().to_string()});
                 format!("{header}\n{}", log.split_once('\n').unwrap().1) }),
@@ -910,7 +911,7 @@ fn honest() -> Vec<(&'static str, &'static str, String)> {
                 6).on(WithdrawNamespace, "info:x", 7)
             .on(ImportNamespace, "info:y", 1).on(NamespacePolicy, "info:", 1).on(NamespacePolicy,
                 "info:", 2).export()),
-        ("honest-home", "a prefix below one that is not kept here;
+        ("honest-home", "a prefix below one that is not here;
                 UNHOME leaves those below, which go on", base()
             .authority("hdl:20.9.1").on(RetireAuthority, A, 2).name(Create, open("hdl:20.9.1/X"),
                 "hdl:20.9.1", 1)

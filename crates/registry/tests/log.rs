@@ -353,7 +353,8 @@ proptest! {
             check_with_theirs(&proof, size, root);
             let proven = verify_proof(&proof, Some(&id(name)), &key).unwrap();
             prop_assert_eq!(u64::try_from(proven.events.len()).unwrap(), record.version);
-            let public: Vec<_> = record.values.iter().filter(|value| value.permissions.public_read()).cloned().collect();
+            let mut public = record.values.clone();
+            public.retain(|value| value.permissions.public_read());
             prop_assert_eq!(proven.values, public);
         }
     }
@@ -419,8 +420,8 @@ fn hidden_names_are_proven_and_do_not_stand_in_the_log() {
             ..proof
         };
         assert!(verify_proof(&unopened, Some(id), &key).is_err());
-        let stranger = Principal::parse("eve").unwrap();
-        assert!(registry.prove(&stranger, id).is_err(), "{id}");
+        let outsider = Principal::parse("eve").unwrap();
+        assert!(registry.prove(&outsider, id).is_err(), "{id}");
     }
     let mut export = Vec::new();
     registry.export_log(&mut export, &mut |_| ()).unwrap();

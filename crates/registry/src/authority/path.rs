@@ -451,8 +451,8 @@ mod tests {
         }
     }
 
-    /// Guards: `authority create hdl:20%2E90` made the prefix `20%2E90`, and `hdl:20.1?x` the prefix
-    /// `20.1?x`.
+    /// Guards: `authority create hdl:20%2E90` made the prefix `20%2E90`, and `hdl:20.1?x` the
+    /// prefix `20.1?x`.
     #[test]
     fn uri_2_authorities_behind_hdl_are_read_as_uris() {
         for (text, key) in [

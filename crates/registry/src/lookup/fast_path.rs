@@ -317,7 +317,7 @@ mod tests {
             .with_record(&handle, |record| record.has_namespace)
             .unwrap()
         {
-            None => "elsewhere",
+            None => "another site",
             Some(None) => "not there",
             Some(Some(false)) => "there",
             Some(Some(true)) => "there, with a namespace",
@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(cached(&registry), 2);
         // Lookups of unregistered prefixes fill nothing.
         for number in 0..100 {
-            assert_eq!(find(&registry, &format!("21.{number}/x")), "elsewhere");
+            assert_eq!(find(&registry, &format!("21.{number}/x")), "another site");
         }
         assert_eq!(cached(&registry), 2);
         let change = AuthorityChange::default();
@@ -388,7 +388,7 @@ mod tests {
         let edit = Edit::put(vec![NewValue::new(9, "HS_NAMESPACE", b"<namespace/>")]);
         registry.edit_name(&OPERATOR, "0.NA/20.0", edit).unwrap();
         assert_eq!(find(&registry, "20.0/y"), "there, with a namespace");
-        assert_eq!(find(&registry, "20.1/y"), "elsewhere");
+        assert_eq!(find(&registry, "20.1/y"), "another site");
         registry
             .create_authority(&OPERATOR, "20.1", NewAuthority::default())
             .unwrap();

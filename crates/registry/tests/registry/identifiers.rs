@@ -437,7 +437,7 @@ fn info_5_the_register_states_the_case_rule_that_holds() {
 
 /// An authority `info:nosuch`, with names that resolve, could be created without the registry.
 #[test]
-fn info_10_names_are_kept_only_under_live_entries() {
+fn info_10_names_are_only_under_live_entries() {
     let stage = stage();
     let make = |who: &Principal, path: &str| {
         code(stage.create_authority(who, path, NewAuthority::default()))
@@ -448,7 +448,7 @@ fn info_10_names_are_kept_only_under_live_entries() {
     stage.propose(foo).unwrap();
     assert_eq!(make(&OPERATOR, "info:foo2"), "not-live");
     stage.approve("foo2").unwrap();
-    assert_eq!(make(&account("stranger"), "info:foo2"), "operator-only");
+    assert_eq!(make(&account("outsider"), "info:foo2"), "operator-only");
     // The owner of the namespace decides who creates names in it.
     let owner = account("owner");
     stage
@@ -466,7 +466,7 @@ fn info_10_names_are_kept_only_under_live_entries() {
 /// A planned namespace was registered for good, `isbn` without a word, and a contact `x` without a
 /// syntax.
 #[test]
-fn info_10_review_rules_are_kept() {
+fn info_10_review_rules_are_enforced() {
     let stage = stage();
     let approve = |name: &str, until: Option<u64>, despite: Option<&str>| {
         let order = NamespaceOrder {

@@ -269,7 +269,8 @@ fn a_policy_that_changes_during_an_import_is_seen() {
     let line = |name: String| {
         let data = "x".repeat(100_000);
         format!(
-            "{{\"id\":\"20.1/{name}\",\"values\":[{{\"index\":1,\"type\":\"X\",\"data\":\"{data}\"}}]}}\n"
+            r#"{{"id":"20.1/{name}","values":[{{"index":1,"type":"X","data":"{data}"}}]}}{}"#,
+            "\n"
         )
     };
     let group =
@@ -397,7 +398,8 @@ fn an_entry_of_any_length_is_not_buffered_whole() {
         (
             Format::Dump,
             format!(
-                "{{\"handleRecords\":{{\"20.1/d\":{{\"values\":[]}},\"20.1/e\":{{\"x\":\"{long}\",\"values\":[]}}}}}}"
+                r#"{{"handleRecords":{{"20.1/d":{{"values":[]}},
+                    "20.1/e":{{"x":"{long}","values":[]}}}}}}"#
             ),
         ),
     ] {

@@ -48,7 +48,7 @@ pub(crate) fn stage() -> Stage {
         },
     );
     let registry = Registry::create(&folder.path().join("data"), environment).unwrap();
-    for name in ["owner", "stranger", "lead", "admin", "other"] {
+    for name in ["owner", "outsider", "lead", "admin", "other"] {
         registry.create_account(&OPERATOR, name, "").unwrap();
     }
     authority(&registry, "info:");
@@ -82,7 +82,8 @@ pub(crate) fn form(json: &str) -> NamespaceForm {
 pub(crate) fn oai() -> NamespaceForm {
     form(
         r#"{"namespace": "oai", "normalisation": {"case": "lower"}, "examples": [
-        {"input": "info:OAI/arXiv.org%3AHEP-TH%2F9901001", "canonical": "info:oai/arxiv.org:hep-th%2F9901001"}]}"#,
+        {"input": "info:OAI/arXiv.org%3AHEP-TH%2F9901001",
+         "canonical": "info:oai/arxiv.org:hep-th%2F9901001"}]}"#,
     )
 }
 

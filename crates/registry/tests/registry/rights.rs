@@ -377,9 +377,10 @@ fn a_reserved_name_does_not_leak() {
     ));
     scene.activate_name(&ann, "20.1/x").unwrap();
     let history = scene.history(&eve, "20.1/x").unwrap();
-    assert!(
-        matches!(&history[1].event.subject, handfast_registry::Subject::Opened { key, .. } if key == "hdl:20.1/X")
-    );
+    let handfast_registry::Subject::Opened { key, .. } = &history[1].event.subject else {
+        panic!("the name is opened");
+    };
+    assert_eq!(key, "hdl:20.1/X");
     assert!(
         history.iter().all(|entry| entry.who.is_none()),
         "who acted is for those with a role"
@@ -528,7 +529,7 @@ fn values_say_who_may_write_them() {
         )
         .unwrap();
     let ann = Principal::parse("300:20.1/ann").unwrap();
-    let outsider = Principal::parse("300:99/stranger").unwrap();
+    let outsider = Principal::parse("300:99/outsider").unwrap();
     let note = |index, text: &[u8]| {
         Edit::put(vec![NewValue {
             permissions: Some("1111".parse().unwrap()),
@@ -582,7 +583,7 @@ fn a_public_writable_value_never_becomes_a_key_or_an_administrator() {
     let granted = scene.grant(&OPERATOR, "20.1", &box_itself, Role::Write);
     granted.unwrap();
     let (outsider, public) = (
-        Principal::parse("300:20.2/stranger").unwrap(),
+        Principal::parse("300:20.2/outsider").unwrap(),
         Principal::parse("0:0.SITE/PUBLIC").unwrap(),
     );
     for who in [&outsider, &public, &account("bob")] {

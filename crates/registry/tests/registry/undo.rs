@@ -287,7 +287,7 @@ fn undoing_takes_the_right_to_make_the_opposite_change() {
         scene.grant(&OPERATOR, "20.1", &account(who), role).unwrap();
     }
     let try_all = |id: &str, may: &[&str]| {
-        for who in ["reader", "stranger", "writer", "lead", "admin"] {
+        for who in ["reader", "outsider", "writer", "lead", "admin"] {
             let outcome = scene.undo(&account(who), id, None);
             if may.contains(&who) {
                 outcome.unwrap();
