@@ -250,25 +250,16 @@ impl Registry {
         after: Option<&str>,
         visit: &mut dyn FnMut(Authority) -> ControlFlow<()>,
     ) -> Result<(), RegistryError> {
-        let mut damaged = None;
         let from = TableKey::named(Table::Authorities, after.unwrap_or_default().as_bytes());
         self.read(|view| {
-            view.now.scan(&from, &mut |place, bytes| {
-                if after.is_some_and(|after| after.as_bytes() == place.name()) {
-                    return ControlFlow::Continue(());
+            view.scan_while(&from, |table_key, bytes| {
+                if after.is_some_and(|after| after.as_bytes() == table_key.name()) {
+                    return Ok(true);
                 }
-                if let Ok(authority) = postcard::from_bytes(bytes) {
-                    return visit(authority);
-                }
-                damaged = Some(String::from_utf8_lossy(place.name()).into_owned());
-                ControlFlow::Break(())
-            })?;
-            match damaged {
-                Some(key) => Err(RegistryError::Corrupt {
-                    what: format!("authorities {key}"),
-                }),
-                None => Ok(()),
-            }
+                let key = String::from_utf8_lossy(table_key.name());
+                let corrupt = |_| RegistryError::corrupt(format!("authorities {key}"));
+                Ok(visit(postcard::from_bytes(bytes).map_err(corrupt)?).is_continue())
+            })
         })
     }
 }

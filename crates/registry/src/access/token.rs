@@ -3,8 +3,6 @@
 //! A token is shown once, when it is created; the store has only its SHA-256. It expires, and it
 //! may be limited: to a role, and to one authority with everything below it.
 
-use std::ops::ControlFlow;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use handfast_store::{Table, TableKey, Write};
@@ -219,16 +217,13 @@ impl View<'_> {
     ) -> Result<Vec<(Vec<u8>, Token)>, RegistryError> {
         let mut found = Vec::new();
         let from = TableKey::named(Table::Meta, KEYS);
-        self.now.scan(&from, &mut |table_key, bytes| {
-            if !table_key.name().starts_with(KEYS) {
-                return ControlFlow::Break(());
-            }
+        self.scan_names(&from, |table_key, bytes| {
             if let Ok(token) = postcard::from_bytes::<Token>(bytes)
                 && account.is_none_or(|of| Principal::account(&token.account).as_ref() == Ok(of))
             {
                 found.push((table_key.name().to_vec(), token));
             }
-            ControlFlow::Continue(())
+            Ok(())
         })?;
         Ok(found)
     }
@@ -258,6 +253,7 @@ fn id_of(key: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 

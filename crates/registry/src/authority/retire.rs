@@ -1,8 +1,6 @@
 //! Retiring an authority: its names keep resolving, its path stays taken, and it creates no new
 //! names.
 
-use std::ops::ControlFlow;
-
 use handfast_store::{Table, TableKey};
 
 use crate::access::principal::Principal;
@@ -45,18 +43,15 @@ impl ChangeSet<'_> {
     fn active_below(&self, path: &AuthorityPath) -> Result<Vec<Authority>, RegistryError> {
         let mut below = Vec::new();
         let from = TableKey::named(Table::Authorities, path.key().as_bytes());
-        self.now.scan(&from, &mut |table_key, bytes| {
+        self.scan_names(&from, |table_key, bytes| {
             let key = String::from_utf8_lossy(table_key.name());
-            if !key.starts_with(path.key()) {
-                return ControlFlow::Break(());
-            }
             let authority = postcard::from_bytes::<Authority>(bytes).ok();
             below.extend(authority.filter(|authority| {
                 key != path.key()
                     && path.is_above(&key)
                     && authority.status == AuthorityStatus::Active
             }));
-            ControlFlow::Continue(())
+            Ok(())
         })?;
         Ok(below)
     }

@@ -118,13 +118,10 @@ impl View<'_> {
         let start = path.start_of_names();
         let mut found = false;
         // The events tell, because they stay when a name is erased.
-        self.now.scan(
-            &TableKey::event_of(start.as_bytes(), 0),
-            &mut |table_key, _| {
-                found = table_key.name().starts_with(start.as_bytes());
-                ControlFlow::Break(())
-            },
-        )?;
+        self.scan_while(&TableKey::event_of(start.as_bytes(), 0), |table_key, _| {
+            found = table_key.name().starts_with(start.as_bytes());
+            Ok(false)
+        })?;
         Ok(found)
     }
 }

@@ -442,9 +442,7 @@ fn authority_history(key: &str) -> String {
 }
 
 fn encode(item: &impl Serialize) -> Result<Vec<u8>, RegistryError> {
-    postcard::to_stdvec(item).map_err(|_| RegistryError::Corrupt {
-        what: "the value to be stored".into(),
-    })
+    postcard::to_stdvec(item).map_err(|_| RegistryError::corrupt("the value to be stored"))
 }
 
 #[cfg(test)]

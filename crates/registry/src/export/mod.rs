@@ -198,9 +198,9 @@ impl<'v> Walk<'v> {
     fn find_authorities(&self) -> Result<Vec<Authority>, RegistryError> {
         let mut found = Vec::new();
         let from = TableKey::named(Table::Authorities, b"");
-        self.view.now.scan(&from, &mut |table_key, _| {
+        self.view.scan_names(&from, |table_key, _| {
             found.push(String::from_utf8_lossy(table_key.name()).into_owned());
-            ControlFlow::Continue(())
+            Ok(())
         })?;
         let gives_all = self.view.may_do_all(self.who)?;
         let mut authorities = Vec::new();
@@ -252,29 +252,22 @@ impl<'v> Walk<'v> {
             }
         }
         let start = self.path.as_ref().map_or("", AuthorityPath::key);
-        let mut outcome = Ok(());
         let from = TableKey::record(start.as_bytes());
-        self.view.now.scan(&from, &mut |table_key, bytes| {
+        self.view.scan_while(&from, |table_key, bytes| {
             let key = String::from_utf8_lossy(table_key.name());
             if !key.starts_with(start) {
-                return ControlFlow::Break(());
+                return Ok(false);
             }
             if key.starts_with("hdl:0.NA/") {
-                return ControlFlow::Continue(());
+                return Ok(true);
             }
-            let given = match Record::from_bytes(bytes) {
-                Ok(record) if !self.is_under(&record.authority) => Ok(ControlFlow::Continue(())),
-                Ok(record) => self.give(&key, record, secrets, visit),
-                Err(_) => Err(RegistryError::Corrupt {
-                    what: format!("the record of {key}"),
-                }),
-            };
-            given.unwrap_or_else(|error| {
-                outcome = Err(error);
-                ControlFlow::Break(())
-            })
-        })?;
-        outcome
+            let corrupt = |_| RegistryError::corrupt(format!("the record of {key}"));
+            let record = Record::from_bytes(bytes).map_err(corrupt)?;
+            if !self.is_under(&record.authority) {
+                return Ok(true);
+            }
+            Ok(self.give(&key, record, secrets, visit)?.is_continue())
+        })
     }
 
     fn give(

@@ -525,10 +525,7 @@ impl ChangeSet<'_> {
         self.need_to_touch(&name, &add, &[])?;
         let taken = add.iter().find(|value| has(&name.record, value.index));
         if let Some(taken) = taken.filter(|_| !overwrite) {
-            return Err(RegistryError::Value {
-                index: taken.index,
-                problem: ValueProblem::Exists,
-            });
+            return Err(RegistryError::value(taken.index, ValueProblem::Exists));
         }
         if taken.is_none() {
             return Ok((self.edit_handle(handle, &Edit::put(add))?, false));
@@ -548,10 +545,7 @@ impl ChangeSet<'_> {
         let name = self.find_active(handle)?;
         self.need_to_touch(&name, &put, &[])?;
         if let Some(value) = put.iter().find(|value| !has(&name.record, value.index)) {
-            return Err(RegistryError::Value {
-                index: value.index,
-                problem: ValueProblem::Missing,
-            });
+            return Err(RegistryError::value(value.index, ValueProblem::Missing));
         }
         self.edit_handle(handle, &Edit::put(put))
     }

@@ -65,9 +65,7 @@ impl ChangeSet<'_> {
             says_state,
             named,
         } = wanted;
-        let corrupt = || RegistryError::Corrupt {
-            what: format!("authority {}", wanted.authority),
-        };
+        let corrupt = || RegistryError::corrupt(format!("authority {}", wanted.authority));
         let authority = self
             .authority_by_key(&wanted.authority)?
             .ok_or_else(corrupt)?;
@@ -138,10 +136,7 @@ impl ChangeSet<'_> {
                 event: None,
             });
         }
-        Err(RegistryError::Denied {
-            needs: Role::Write,
-            authority: authority.path.clone(),
-        })
+        Err(RegistryError::denied(Role::Write, &authority.path))
     }
 
     /// Creates a name as usual, but a withdrawn one is created and then withdrawn.

@@ -387,10 +387,7 @@ impl ChangeSet<'_> {
         let identifier = identifier.map(Identifier::Handle);
         let identifier =
             identifier.and_then(|handle| handle.check_record(&**self).map(|()| handle));
-        let identifier = identifier.map_err(|source| RegistryError::Identifier {
-            text: handle.to_string(),
-            source,
-        })?;
+        let identifier = identifier.map_err(|source| RegistryError::identifier(handle, source))?;
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
         let new = crate::name::create::NewName {

@@ -266,9 +266,7 @@ impl<'r> Flow<'r> {
                 self.last = Some((key, entry.order));
                 continue;
             }
-            let corrupt = || RegistryError::Corrupt {
-                what: format!("the prepared record of {key}"),
-            };
+            let corrupt = || RegistryError::corrupt(format!("the prepared record of {key}"));
             let name = PreparedName {
                 prepared: PreparedRecord::from_bytes(entry.payload).ok_or_else(corrupt)?,
                 line: entry.order,

@@ -222,10 +222,7 @@ impl<'v> Preparing<'v> {
     /// The input of a program is taken literally: nothing is trimmed.
     fn identify<'t>(&self, id: &'t str) -> Result<Identifier<'t>, RegistryError> {
         check_text(id)?;
-        let refused = |source| RegistryError::Identifier {
-            text: id.to_string(),
-            source,
-        };
+        let refused = |source| RegistryError::identifier(id, source);
         let strict = if self.options.handles || !is_trimmed(id) {
             let handle = Handle::parse(id).map(Identifier::Handle);
             handle

@@ -149,9 +149,6 @@ impl View<'_> {
         if record.state == State::Reserved && !self.may_see(who, &path, &record)? {
             return Err(RegistryError::NotFound(id.to_string()));
         }
-        Err(RegistryError::Denied {
-            needs: Role::Write,
-            authority: path,
-        })
+        Err(RegistryError::denied(Role::Write, &path))
     }
 }

@@ -373,5 +373,5 @@ fn key_problem() -> RegistryError {
 }
 
 fn corrupt(what: &str) -> RegistryError {
-    RegistryError::Corrupt { what: what.into() }
+    RegistryError::corrupt(what)
 }

@@ -77,10 +77,7 @@ impl Registry {
             let path = AuthorityPath::of(&view.identify_registered(id)?, view);
             let sees_all = view.may_see(who, &path, &record)?;
             if is_hidden && !sees_all {
-                return Err(RegistryError::Denied {
-                    needs: Role::Read,
-                    authority: path,
-                });
+                return Err(RegistryError::denied(Role::Read, &path));
             }
             let mut events = Vec::new();
             let hashes = StoredHashes(view.now);
@@ -89,9 +86,7 @@ impl Registry {
             let numbers = view.events_of(&key)?.into_iter();
             let numbers = numbers.filter(|number| *number >= record.first_event);
             for number in numbers {
-                let missing = || RegistryError::Corrupt {
-                    what: format!("event {number}"),
-                };
+                let missing = || RegistryError::corrupt(format!("event {number}"));
                 let read = |bytes: &[u8]| {
                     let event = bytes.split_last_chunk::<32>();
                     event.map(|(event, _)| event.to_vec())

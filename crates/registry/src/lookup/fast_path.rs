@@ -163,9 +163,7 @@ impl Registry {
             (HandleProfile::Handle, CaseRule::AsciiInsensitive) => folded,
             (HandleProfile::Handle, CaseRule::Sensitive) => handle.key(CaseRule::Sensitive),
         };
-        let corrupt = || RegistryError::Corrupt {
-            what: format!("the record of {}", key.as_str()),
-        };
+        let corrupt = || RegistryError::corrupt(format!("the record of {}", key.as_str()));
         let table_key = TableKey::record(key.as_str().as_bytes());
         let with_namespace = |record: RecordRef<'_>| {
             read(RecordRef {
@@ -241,9 +239,7 @@ impl Registry {
         let record = format!("{OF_PREFIXES}{upper}");
         let record = TableKey::record(record.as_bytes());
         let read = |bytes: &[u8]| postcard::from_bytes::<Authority>(bytes).ok();
-        let corrupt = || RegistryError::Corrupt {
-            what: format!("the authority of {upper}"),
-        };
+        let corrupt = || RegistryError::corrupt(format!("the authority of {upper}"));
         let is_namespace = |bytes: &[u8]| {
             let mut values = Record::borrow(bytes)
                 .into_iter()

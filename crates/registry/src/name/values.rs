@@ -25,10 +25,7 @@ pub(crate) fn settle<'v>(
     for value in &mut new {
         check(value)?;
         if last.replace(value.index) == Some(value.index) {
-            return Err(RegistryError::Value {
-                index: value.index,
-                problem: ValueProblem::Twice,
-            });
+            return Err(RegistryError::value(value.index, ValueProblem::Twice));
         }
         let unchanged = old.iter().find(|before| value.is_unchanged_from(before));
         value.timestamp = match unchanged {
@@ -54,12 +51,7 @@ pub(crate) fn settle<'v>(
 }
 
 fn check(value: &Value<'_>) -> Result<(), RegistryError> {
-    let refuse = |problem| {
-        Err(RegistryError::Value {
-            index: value.index,
-            problem,
-        })
-    };
+    let refuse = |problem| Err(RegistryError::value(value.index, problem));
     if value.index == 0 || value.index > 0x7FFF_FFFF {
         return refuse(ValueProblem::Index);
     }

@@ -269,10 +269,7 @@ impl View<'_> {
             }
             return Ok(*capacity);
         }
-        let only = |role| RegistryError::Denied {
-            needs: role,
-            authority: root.clone(),
-        };
+        let only = |role| RegistryError::denied(role, &root);
         Err(match needs {
             [Operator] => only(Role::Lead),
             [Maintainer] => only(Role::Admin),
