@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 
 use handfast_id::RuleBook;
-use handfast_store::{Loading, Snapshot, Store, StoreError, TableCheck};
+use handfast_store::{Loading, Snapshot, Store, StoreError};
 
 use crate::access::principal::Principal;
 use crate::access::quota::{Limits, OpenRequests};
@@ -232,13 +232,11 @@ impl Registry {
     }
 
     fn call(&self, actor: &Principal) -> Call {
-        let mut random = [0; 32];
-        self.environment.fill(&mut random);
         Call {
             actor: actor.clone(),
             time: self.environment.now(),
             node: 1,
-            random,
+            random: self.random(),
         }
     }
 
@@ -297,23 +295,13 @@ impl Registry {
         PendingLoad(answered)
     }
 
-    /// Reads every entry of every table.
-    pub(crate) fn check_tables(&self) -> Result<Vec<TableCheck>, RegistryError> {
-        Ok(self.store.check()?)
-    }
-
-    pub(crate) fn random(&self, bytes: &mut [u8]) {
-        self.environment.fill(bytes);
+    pub(crate) fn random(&self) -> [u8; 32] {
+        self.environment.random()
     }
 
     /// The time of the clock, in milliseconds since 1970.
     #[must_use]
     pub fn time(&self) -> u64 {
-        self.now()
-    }
-
-    /// Milliseconds since 1970.
-    pub(crate) fn now(&self) -> u64 {
         self.environment.now()
     }
 }

@@ -187,7 +187,7 @@ impl Registry {
             return Err(RegistryError::policy("too-large", problem));
         }
         let limit = self.limits.requested_authorities;
-        let now = self.now();
+        let now = self.time();
         let (open, withdrawn) = self.open_requests(|open| {
             let count = open.by_account.get(&who.key()).copied();
             (count.unwrap_or_default(), open.withdrawn_since(who, now))
@@ -233,7 +233,7 @@ impl Registry {
 
     /// Remembers that an account took back a request of its own.
     pub(crate) fn count_withdrawn_request(&self, who: &Principal) {
-        let now = self.now();
+        let now = self.time();
         let open = self.open_requests.lock();
         let mut open = open.unwrap_or_else(PoisonError::into_inner);
         open.withdrawn.retain(|_, times| {

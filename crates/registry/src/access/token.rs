@@ -108,8 +108,7 @@ impl Registry {
             let problem = "the title of a token has at most 1000 bytes";
             return Err(RegistryError::policy("too-large", problem));
         }
-        let mut secret = [0; 32];
-        self.random(&mut secret);
+        let secret = self.random();
         let text = format!("{TOKEN_PREFIX}{}", URL_SAFE_NO_PAD.encode(secret));
         let key = key_of(&text);
         let token = self.change(who, move |change_set| {
@@ -197,7 +196,7 @@ impl Registry {
             let account = view.account(&Principal::Account(token.account.clone()))?;
             Ok(Some(token).filter(|_| account.is_none_or(|account| !account.is_suspended)))
         })?;
-        let token = token.filter(|token| token.expires > self.now());
+        let token = token.filter(|token| token.expires > self.time());
         Ok(token.map(|token| {
             let account = token.account.clone();
             let who = match token.limit.clone() {

@@ -602,11 +602,7 @@ impl ChangeSet<'_> {
         // The error depends on the request only.
         let ttl = name.authority.policy.default_ttl;
         let put: Vec<_> = put.into_iter().map(|value| value.settle(ttl)).collect();
-        let needs = if name.is_prefix() || touches_identities(&[], &put) {
-            Role::Lead
-        } else {
-            Role::Write
-        };
+        let needs = Role::lead_if(name.is_prefix() || touches_identities(&[], &put));
         name.need(self, needs)
     }
 

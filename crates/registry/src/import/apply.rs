@@ -150,11 +150,7 @@ impl ChangeSet<'_> {
         self.active(path)?;
         let role = self.role(self.who(), path)?;
         if !self.prefix_grants(self.who(), path, AdminPermissions::ADD_HANDLE)? {
-            let needs = if touches_admins(&[], &wanted.values) {
-                Role::Lead
-            } else {
-                Role::Write
-            };
+            let needs = Role::lead_if(touches_admins(&[], &wanted.values));
             self.need(self.who(), needs, path)?;
         }
         if key.starts_with("hdl:0.NA/") {

@@ -73,7 +73,7 @@ impl Registry {
         };
         while let Some(operations) = batch.next()? {
             check_stop(running_job)?;
-            let (by, options) = (by.at(self.now()), options.clone());
+            let (by, options) = (by.at(self.time()), options.clone());
             let mut after = Job {
                 seen: batch.seen,
                 done: operations.last().map_or(job.done, |entry| entry.line),

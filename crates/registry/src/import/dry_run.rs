@@ -70,7 +70,7 @@ impl Registry {
             }
             let loader = Loader {
                 tells_all: true,
-                ..by.at(self.now())
+                ..by.at(self.time())
             };
             let options = options.clone();
             let mut rehearsed =

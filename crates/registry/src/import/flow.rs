@@ -240,7 +240,7 @@ impl<'r> Flow<'r> {
 
     /// Retires authorities last of all: no names can be created under a retired one.
     fn retire(&mut self) -> Result<(), RegistryError> {
-        let loader = self.loader.at(self.registry.now());
+        let loader = self.loader.at(self.registry.time());
         let retired = std::mem::take(&mut self.retired);
         if retired.is_empty() {
             return Ok(());
@@ -305,7 +305,7 @@ impl<'r> Flow<'r> {
         while self.waiting.len() >= MAX_WAITING_CHUNKS {
             self.wait()?;
         }
-        let loader = self.loader.at(self.registry.now());
+        let loader = self.loader.at(self.registry.time());
         let running_job = self.running_job.cloned();
         let is_to_stop = move || running_job.as_ref().is_some_and(|it| it.stop().is_some());
         let awaited = self

@@ -184,7 +184,7 @@ impl Registry {
                 job = self.end_job(job)?;
                 break counts;
             }
-            let (runner, before) = (runner.at(self.now()), job);
+            let (runner, before) = (runner.at(self.time()), job);
             let mut stored = errors;
             let (after, outcomes, stored) = self.load(move |loading| {
                 let mut job = before;
@@ -253,17 +253,15 @@ impl Registry {
 
     /// The loader that runs the steps of a job for a principal.
     pub(crate) fn runner(&self, who: &Principal, actor: [u8; 16]) -> Loader {
-        let mut random = [0; 32];
-        self.random(&mut random);
         Loader {
             rules: Arc::clone(&self.rules),
             administrators: self.administrators(),
             who: who.clone(),
             context: ImportContext {
-                time: self.now(),
+                time: self.time(),
                 actor,
                 node: 1,
-                random,
+                random: self.random(),
             },
             conflicts: ConflictPolicy {
                 update: true,

@@ -253,7 +253,7 @@ impl Registry {
         let _only = beginning.unwrap_or_else(PoisonError::into_inner);
         let mut unfinished = None;
         let mut theirs = JobsOfAccount::default();
-        let now = self.now();
+        let now = self.time();
         self.read(|view| {
             view.visit_jobs(0, |job| {
                 if job.who == *who {
@@ -284,17 +284,10 @@ impl Registry {
             }
             let job = Job {
                 number: change_set.now.last_number(Table::Jobs)?.unwrap_or(0) + 1,
-                kind,
-                who: change_set.who().lasting(),
                 started: change_set.time(),
-                ended: None,
                 first_event: change_set.next_event(),
-                events: Vec::new(),
-                done: 0,
-                cursor: None,
-                seen: [0; 32],
                 counts,
-                is_cancelled: false,
+                ..Job::planned(&change_set.who().lasting(), kind)
             };
             change_set.forget_errors(job.number)?;
             change_set.prune_jobs(&old)?;

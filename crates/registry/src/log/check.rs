@@ -111,7 +111,7 @@ impl Registry {
             Ok(check)
         })?;
         // Tables without a check of their own are read to their end, too.
-        for table in self.check_tables()? {
+        for table in self.store.check()? {
             table.entries?;
         }
         Ok(check)

@@ -127,8 +127,7 @@ impl Registry {
             let problem = "only the operator and administrators begin a log";
             return Err(RegistryError::policy("operator-only", problem));
         }
-        let mut seed = [0; 32];
-        self.random(&mut seed);
+        let seed = self.random();
         let origin = match origin {
             Some(origin) => origin.to_string(),
             None => format!("handfast-log-{}", new_name(&seed)),

@@ -38,7 +38,7 @@ impl Registry {
             .unwrap_or_else(PoisonError::into_inner);
         Ok(match &*cached {
             Some((of, name_counts)) => {
-                let is_old = *of != events && name_counts.time.saturating_add(oldest) < self.now();
+                let is_old = *of != events && name_counts.time.saturating_add(oldest) < self.time();
                 (Some(name_counts.clone()), is_old)
             }
             None => (None, true),
@@ -49,7 +49,7 @@ impl Registry {
     pub fn count_names(&self) -> Result<NameCounts, RegistryError> {
         let events = self.event_count()?;
         let mut name_counts = NameCounts {
-            time: self.now(),
+            time: self.time(),
             ..NameCounts::default()
         };
         for state in [State::Active, State::Reserved, State::Withdrawn] {

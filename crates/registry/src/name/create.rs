@@ -83,11 +83,7 @@ impl ChangeSet<'_> {
         let given: Vec<_> = given.map(|value| value.settle(ttl)).collect();
         let all = values::urls(new.urls.iter().map(String::as_str), given, ttl);
         if !self.prefix_grants(self.who(), &path, AdminPermissions::ADD_HANDLE)? {
-            let needs = if touches_admins(&[], &all) {
-                Role::Lead
-            } else {
-                Role::Write
-            };
+            let needs = Role::lead_if(touches_admins(&[], &all));
             self.need(self.who(), needs, &path)?;
         }
         // Identifying the name has checked its grammar; now the policy of the authority.

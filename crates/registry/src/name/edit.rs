@@ -152,11 +152,7 @@ impl Name {
             };
         }
         // The record of a prefix decides the rights under it.
-        let needs = if self.is_prefix() || touches_identities(old, new) {
-            Role::Lead
-        } else {
-            Role::Write
-        };
+        let needs = Role::lead_if(self.is_prefix() || touches_identities(old, new));
         self.need(change_set, needs)
     }
 }

@@ -126,7 +126,7 @@ impl Registry {
     /// ```
     #[must_use]
     pub fn namespaces(&self, query: &NamespaceQuery) -> NamespacePage {
-        let now = self.now();
+        let now = self.time();
         let newest = self.rules.newest();
         let wanted: Vec<_> = newest
             .entries
@@ -162,7 +162,7 @@ impl Registry {
     /// ```
     #[must_use]
     pub fn namespaces_changed(&self, wanted: &NamespacesChanged) -> Vec<NamespaceChange> {
-        let now = self.now();
+        let now = self.time();
         let newest = self.rules.newest();
         let mut changes: Vec<_> = newest
             .entries
