@@ -78,7 +78,7 @@ impl Registry {
     /// stored.
     ///
     /// ```
-    /// # use handfast_registry::{NewToken, Principal, Registry, Environment};
+    /// # use handfast_registry::{NameAction, NewToken, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// registry.create_account(&Principal::Operator, "ann", "")?;
@@ -257,7 +257,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
-    use crate::{Edit, Environment, NewAuthority, NewName};
+    use crate::{Edit, Environment, NameAction, NewAuthority, NewName};
 
     fn registry(now: &Arc<AtomicU64>) -> (tempfile::TempDir, Registry) {
         let folder = tempfile::tempdir().unwrap();
@@ -335,7 +335,17 @@ mod tests {
         registry
             .create_name(&operator, id, NewName::default())
             .unwrap();
-        registry.transfer_name(&operator, id, &ann).unwrap();
+        registry
+            .change_name(
+                &operator,
+                id,
+                None,
+                NameAction::Transfer {
+                    to: ann.clone(),
+                    creates_account: true,
+                },
+            )
+            .unwrap();
         let edit =
             |who: &Principal| registry.edit_name(who, id, Edit::urls(&["https://example.org/"]));
         assert!(edit(&token(&registry, Some("20.2000"), None)).is_err());

@@ -85,7 +85,8 @@ fn check_event(view: &View<'_>, path: &AuthorityPath, number: u64) -> Result<(),
 mod tests {
     use super::*;
     use crate::{
-        AuthorityChange, Environment, NewAuthority, NewName, Persistence, Principal, Registry,
+        AuthorityChange, Environment, NameAction, NewAuthority, NewName, Persistence, Principal,
+        Registry,
     };
 
     /// A name erased between the first check and the change would be missed.
@@ -117,9 +118,13 @@ mod tests {
                 .map_err(|error| error.code())
         };
         let before = look().unwrap();
-        registry.erase_name(&operator, "20.2/x").unwrap();
+        registry
+            .change_name(&operator, "20.2/x", None, NameAction::Erase)
+            .unwrap();
         assert_eq!(again(Some(&before)), Ok(()), "of another authority");
-        registry.erase_name(&operator, "20.1/x").unwrap();
+        registry
+            .change_name(&operator, "20.1/x", None, NameAction::Erase)
+            .unwrap();
         assert_eq!(again(Some(&before)), Err("erased-names"));
         assert_eq!(again(None), Err("erased-names"));
         assert!(look().is_err());

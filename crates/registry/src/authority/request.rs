@@ -3,7 +3,6 @@
 use std::sync::PoisonError;
 
 use crate::access::principal::Principal;
-use crate::authority::change::AuthorityAction;
 use crate::authority::create::NewAuthority;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, AuthorityStatus, Grant, Role};
@@ -45,16 +44,6 @@ impl Registry {
             change_set.store_authority(authority, Action::RequestAuthority)?;
             Ok(path)
         })
-    }
-
-    /// Approves a request: the requester becomes its `admin`.
-    pub fn approve_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
-        self.act_on_authority(who, path, None, AuthorityAction::Approve)
-    }
-
-    /// Declines a request, or takes the own one back: the path is free again.
-    pub fn decline_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
-        self.act_on_authority(who, path, None, AuthorityAction::Decline)
     }
 }
 

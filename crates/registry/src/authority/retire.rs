@@ -3,23 +3,11 @@
 
 use handfast_store::{Table, TableKey};
 
-use crate::access::principal::Principal;
-use crate::authority::change::AuthorityAction;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
-use crate::registry::Registry;
-
-impl Registry {
-    /// Retires an authority and those below it: their names keep resolving, their paths stay taken,
-    /// and they create no new names.
-    pub fn retire_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
-        let keep_children = false;
-        self.act_on_authority(who, path, None, AuthorityAction::Retire { keep_children })
-    }
-}
 
 impl ChangeSet<'_> {
     /// Retires an authority and, unless `keep_children` is set, the active ones below it:

@@ -124,11 +124,6 @@ impl Registry {
         self.apply_to_name(who, id, NameAction::Edit(edit))
     }
 
-    /// Activates a reserved name. Under an authority that approves its names this takes a `lead`.
-    pub fn activate_name(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
-        self.apply_to_name(who, id, NameAction::Activate)
-    }
-
     /// Withdraws a name and leaves a tombstone.
     pub fn withdraw_name(
         &self,
@@ -139,44 +134,6 @@ impl Registry {
     ) -> Result<Shown, RegistryError> {
         let (reason, successor) = (reason.to_string(), successor.map(str::to_string));
         self.apply_to_name(who, id, NameAction::Withdraw { reason, successor })
-    }
-
-    /// Makes a withdrawn name active again.
-    pub fn restore_name(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
-        self.apply_to_name(who, id, NameAction::Restore)
-    }
-
-    /// Hands the administration of a name to a principal (`HDL-9`); the name stays the same. If the
-    /// operator or an administrator asks, a missing account is created; [`NameAction::Transfer`]
-    /// can prevent that.
-    pub fn transfer_name(
-        &self,
-        who: &Principal,
-        id: &str,
-        to: &Principal,
-    ) -> Result<Shown, RegistryError> {
-        let action = NameAction::Transfer {
-            to: to.clone(),
-            creates_account: true,
-        };
-        self.apply_to_name(who, id, action)
-    }
-
-    /// Undoes the change that an event made to a name, by default the last one. This takes the
-    /// right to make the opposite change.
-    pub fn undo(
-        &self,
-        who: &Principal,
-        id: &str,
-        event: Option<u64>,
-    ) -> Result<Shown, RegistryError> {
-        self.apply_to_name(who, id, NameAction::Undo(event))
-    }
-
-    /// Erases a name, if its authority allows that.
-    pub fn erase_name(&self, who: &Principal, id: &str) -> Result<(), RegistryError> {
-        self.change_name(who, id, None, NameAction::Erase)
-            .map(|_| ())
     }
 
     fn apply_to_name(

@@ -5,7 +5,8 @@ use std::io::Cursor;
 
 use handfast_id::{CaseRule, InfoGrammar, RuleBook, inspect};
 use handfast_registry::{
-    Action, AuthorityAction, Import, NamespaceAct, NamespaceOrder, Operation, Report, Role,
+    Action, AuthorityAction, Import, NameAction, NamespaceAct, NamespaceOrder, Operation, Report,
+    Role,
 };
 
 use crate::namespaces::{DAY, form, stage};
@@ -158,8 +159,13 @@ fn hdl_2_a_derived_prefix_has_policies_of_its_own() {
     for id in ["12345/x", "12345.1/x"] {
         name(&scene, id);
     }
-    assert_eq!(code(scene.erase_name(&OPERATOR, "12345/x")), "permanent");
-    scene.erase_name(&OPERATOR, "12345.1/x").unwrap();
+    assert_eq!(
+        code(scene.change_name(&OPERATOR, "12345/x", None, NameAction::Erase)),
+        "permanent"
+    );
+    scene
+        .change_name(&OPERATOR, "12345.1/x", None, NameAction::Erase)
+        .unwrap();
     name(&scene, "12345.1/x");
     let parent = scene.authority(&OPERATOR, "12345.1").unwrap().parent;
     assert_eq!(parent.unwrap().to_string(), "12345");
@@ -548,7 +554,16 @@ fn urn_5_what_is_below_a_retired_authority_names_nothing_new() {
     scene
         .create_name(&tc, "urn:urn-3:HBS.Baker.TC:2", NewName::default())
         .unwrap();
-    scene.retire_authority(&OPERATOR, "urn:urn-3:HBS").unwrap();
+    scene
+        .act_on_authority(
+            &OPERATOR,
+            "urn:urn-3:HBS",
+            None,
+            AuthorityAction::Retire {
+                keep_children: false,
+            },
+        )
+        .unwrap();
     assert_eq!(make("urn:urn-3:HBS.Baker.TC:3"), "retired");
     assert!(scene.show(&OPERATOR, "urn:urn-3:HBS.Baker.TC:1").is_ok());
     name(&scene, "urn:urn-3:HBSX:1");

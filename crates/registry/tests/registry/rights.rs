@@ -1,6 +1,6 @@
 //! Rights.
 
-use handfast_registry::{AuthorityChange, Edit, HistoryPoint, Role};
+use handfast_registry::{AuthorityAction, AuthorityChange, Edit, HistoryPoint, NameAction, Role};
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, ValueList};
 
 use crate::*;
@@ -67,13 +67,23 @@ fn urn_5_roles_hold_below_and_nowhere_else() {
             .edit_name(who, id, Edit::urls(&["https://2"]))
             .unwrap();
         scene.withdraw_name(who, id, "moved", None).unwrap();
-        scene.restore_name(who, id).unwrap();
+        scene
+            .change_name(who, id, None, NameAction::Restore)
+            .unwrap();
     }
     scene
         .create_authority(&root, "urn:urn-3:HBS", NewAuthority::default())
         .unwrap();
     scene
-        .revoke(&root, "urn:urn-3:HUL.OIS", &bob, None)
+        .act_on_authority(
+            &root,
+            "urn:urn-3:HUL.OIS",
+            None,
+            AuthorityAction::Revoke {
+                from: bob.clone(),
+                role: None,
+            },
+        )
         .unwrap();
     let late = scene.create_name(&bob, "urn:urn-3:HUL.OIS:c", NewName::default());
     assert_eq!(code(late), "denied");
@@ -174,13 +184,27 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
             .map(|_| ()),
         "edit" => scene.edit_name(&who, id, url()).map(|_| ()),
         "edit admin" => scene.edit_name(&who, id, Edit::put(admin())).map(|_| ()),
-        "activate" => scene.activate_name(&who, id).map(|_| ()),
-        "withdraw" => scene.withdraw_name(&who, id, "gone", None).map(|_| ()),
-        "restore" => scene.restore_name(&who, id).map(|_| ()),
-        "transfer" => scene
-            .transfer_name(&who, id, &account("friend"))
+        "activate" => scene
+            .change_name(&who, id, None, NameAction::Activate)
             .map(|_| ()),
-        "erase" => scene.erase_name(&who, id),
+        "withdraw" => scene.withdraw_name(&who, id, "gone", None).map(|_| ()),
+        "restore" => scene
+            .change_name(&who, id, None, NameAction::Restore)
+            .map(|_| ()),
+        "transfer" => scene
+            .change_name(
+                &who,
+                id,
+                None,
+                NameAction::Transfer {
+                    to: account("friend").clone(),
+                    creates_account: true,
+                },
+            )
+            .map(|_| ()),
+        "erase" => scene
+            .change_name(&who, id, None, NameAction::Erase)
+            .map(|_| ()),
         "grant read" => grant(Role::Read),
         "grant lead" => grant(Role::Lead),
         "grant admin" => grant(Role::Admin),
@@ -206,7 +230,14 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
         "edit prefix record" => scene.edit_name(&who, "0.NA/20.1", url()).map(|_| ()),
         "retire child" => {
             authority(&scene, "20.1.9");
-            scene.retire_authority(&who, "20.1.9")
+            scene.act_on_authority(
+                &who,
+                "20.1.9",
+                None,
+                AuthorityAction::Retire {
+                    keep_children: false,
+                },
+            )
         }
         "approve child" | "decline child" => {
             scene.create_account(&OPERATOR, "asker", "").unwrap();
@@ -214,9 +245,9 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
                 .request_authority(&account("asker"), "20.1.9", NewAuthority::default())
                 .unwrap();
             if operation == "approve child" {
-                scene.approve_authority(&who, "20.1.9")
+                scene.act_on_authority(&who, "20.1.9", None, AuthorityAction::Approve)
             } else {
-                scene.decline_authority(&who, "20.1.9")
+                scene.act_on_authority(&who, "20.1.9", None, AuthorityAction::Decline)
             }
         }
         "revoke read" | "revoke admin" => {
@@ -228,10 +259,33 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
             scene
                 .grant(&OPERATOR, "20.1", &account("friend"), role)
                 .unwrap();
-            scene.revoke(&who, "20.1", &account("friend"), None)
+            scene.act_on_authority(
+                &who,
+                "20.1",
+                None,
+                AuthorityAction::Revoke {
+                    from: account("friend").clone(),
+                    role: None,
+                },
+            )
         }
-        "transfer authority" => scene.transfer_authority(&who, "20.1", &account("friend")),
-        "retire" => scene.retire_authority(&who, "20.1"),
+        "transfer authority" => scene.act_on_authority(
+            &who,
+            "20.1",
+            None,
+            AuthorityAction::Transfer {
+                to: account("friend").clone(),
+                creates_account: true,
+            },
+        ),
+        "retire" => scene.act_on_authority(
+            &who,
+            "20.1",
+            None,
+            AuthorityAction::Retire {
+                keep_children: false,
+            },
+        ),
         other => panic!("unknown operation {other}"),
     };
     outcome.map_or_else(|error| error.code(), |()| "ok")
@@ -335,7 +389,17 @@ fn roles_of_identities_are_shown_but_never_read_back() {
             .to_string(),
         "300:20.1/ann"
     );
-    scene.revoke(&OPERATOR, "20.1", &ann, None).unwrap();
+    scene
+        .act_on_authority(
+            &OPERATOR,
+            "20.1",
+            None,
+            AuthorityAction::Revoke {
+                from: ann.clone(),
+                role: None,
+            },
+        )
+        .unwrap();
     assert!(
         scene
             .show(&OPERATOR, "0.NA/20.1")
@@ -375,7 +439,9 @@ fn a_reserved_name_does_not_leak() {
         history[0].event.subject,
         handfast_registry::Subject::Hidden(_)
     ));
-    scene.activate_name(&ann, "20.1/x").unwrap();
+    scene
+        .change_name(&ann, "20.1/x", None, NameAction::Activate)
+        .unwrap();
     let history = scene.history(&eve, "20.1/x").unwrap();
     let handfast_registry::Subject::Opened { key, .. } = &history[1].event.subject else {
         panic!("the name is opened");
@@ -441,7 +507,17 @@ fn a_permission_of_the_protocol_is_for_what_it_says() {
         code(scene.create_authority(&eve, "77", NewAuthority::default())),
         "operator-only"
     );
-    assert_eq!(code(scene.retire_authority(&eve, "20.1.5")), "denied");
+    assert_eq!(
+        code(scene.act_on_authority(
+            &eve,
+            "20.1.5",
+            None,
+            AuthorityAction::Retire {
+                keep_children: false
+            }
+        )),
+        "denied"
+    );
     let change = AuthorityChange {
         default_ttl: Some(1),
         ..Default::default()
@@ -672,13 +748,21 @@ fn groups_are_not_taken_over_by_erasing_them() {
             },
         )
         .unwrap();
-    assert_eq!(code(scene.erase_name(&ann, "20.6/g")), "denied");
+    assert_eq!(
+        code(scene.change_name(&ann, "20.6/g", None, NameAction::Erase)),
+        "denied"
+    );
     scene
         .withdraw_name(&OPERATOR, "20.6/g", "cut off", None)
         .unwrap();
-    assert_eq!(code(scene.restore_name(&ann, "20.6/g")), "denied");
+    assert_eq!(
+        code(scene.change_name(&ann, "20.6/g", None, NameAction::Restore)),
+        "denied"
+    );
     scene
         .create_name(&ann, "20.6/plain", NewName::urls(&["https://a"]))
         .unwrap();
-    scene.erase_name(&ann, "20.6/plain").unwrap();
+    scene
+        .change_name(&ann, "20.6/plain", None, NameAction::Erase)
+        .unwrap();
 }
