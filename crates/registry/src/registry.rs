@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 
 use handfast_id::RuleBook;
-use handfast_store::{Loading, Snapshot, Store, StoreError};
+use handfast_store::{Loading, Snapshot, Store, StoreError, Table};
 
 use crate::access::principal::Principal;
 use crate::access::quota::{Limits, OpenRequests};
@@ -189,8 +189,8 @@ impl Registry {
             let mut change_set = ChangeSet::begin(view, call)?;
             let done = decide(&mut change_set)?;
             let touched = (
-                change_set.touches_authorities(),
-                change_set.touches_namespaces(),
+                change_set.touches(is_about_prefixes),
+                change_set.touches(|table_key| table_key.table() == Table::Namespaces),
             );
             Ok::<_, RegistryError>((change_set.into_writes(), (done, touched)))
         });

@@ -83,7 +83,7 @@ impl View<'_> {
         if self.role(who, path)? >= Some(needs) {
             Ok(())
         } else {
-            Err(RegistryError::denied(needs, &path))
+            Err(RegistryError::denied(needs, path))
         }
     }
 }

@@ -288,6 +288,13 @@ impl<'n> View<'n> {
         event.ok_or_else(|| RegistryError::corrupt(format!("event {number}")))
     }
 
+    /// The bytes of an event that must exist, as they are in the log.
+    pub(crate) fn event_bytes(&self, number: u64) -> Result<Vec<u8>, RegistryError> {
+        let read = |bytes: &[u8]| Some(bytes.split_last_chunk::<32>()?.0.to_vec());
+        let bytes = self.now.get(&TableKey::event(number), read)?.flatten();
+        bytes.ok_or_else(|| RegistryError::corrupt(format!("event {number}")))
+    }
+
     /// The numbers of the events of a name.
     pub(crate) fn events_of(&self, key: &str) -> Result<Vec<u64>, RegistryError> {
         let mut numbers = Vec::new();

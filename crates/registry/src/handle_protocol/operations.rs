@@ -104,16 +104,20 @@ impl Registry {
     /// A stored handle, without regard to the caller, with the computed values of a prefix; `None`
     /// if the protocol knows no such handle. The server decides which values a client may read.
     pub fn handle(&self, handle: &str) -> Result<Option<Record>, RegistryError> {
+        let record = self.assigned(handle)?;
+        Ok(record.filter(|record| record.state == State::Active))
+    }
+
+    /// A handle in any state.
+    fn assigned(&self, handle: &str) -> Result<Option<Record>, RegistryError> {
         self.read(|view| {
             let whole = with_slash(handle);
             if !view.is_exact(&whole)? {
                 return Ok(None);
             }
             match view.show(&Principal::Operator, &whole) {
-                Ok(shown) if shown.record.state == State::Active => Ok(Some(shown.record)),
-                Ok(_) | Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => {
-                    Ok(None)
-                }
+                Ok(shown) => Ok(Some(shown.record)),
+                Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => Ok(None),
                 Err(error) => Err(error),
             }
         })
@@ -138,7 +142,7 @@ impl Registry {
 
     /// Whether a handle is assigned: also if it was withdrawn, or is reserved.
     pub fn is_taken(&self, handle: &str) -> Result<bool, RegistryError> {
-        Ok(self.state_of(handle)?.is_some())
+        Ok(self.assigned(handle)?.is_some())
     }
 
     /// Whether the public may learn that a handle is assigned: it resolves, or once did. Only
@@ -149,8 +153,8 @@ impl Registry {
         if is_prefix && self.read(|view| view.is_unwritten_prefix(handle))? {
             return Ok(false);
         }
-        let state = self.state_of(handle)?;
-        Ok(state.is_some_and(|state| state != State::Reserved))
+        let record = self.assigned(handle)?;
+        Ok(record.is_some_and(|record| record.state != State::Reserved))
     }
 
     /// Whether a handle is the record of a prefix that was homed and never used: the record is
@@ -166,20 +170,6 @@ impl Registry {
                 authority.status == AuthorityStatus::Active && authority.grants.is_empty()
             });
             Ok(is_free && !view.has_names(&path)?)
-        })
-    }
-
-    fn state_of(&self, handle: &str) -> Result<Option<State>, RegistryError> {
-        self.read(|view| {
-            let whole = with_slash(handle);
-            if !view.is_exact(&whole)? {
-                return Ok(None);
-            }
-            match view.show(&Principal::Operator, &whole) {
-                Ok(shown) => Ok(Some(shown.record.state)),
-                Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => Ok(None),
-                Err(error) => Err(error),
-            }
         })
     }
 

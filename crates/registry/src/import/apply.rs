@@ -172,11 +172,7 @@ impl ChangeSet<'_> {
         } else if wanted.state == State::Withdrawn {
             wanted.state = State::Active;
         }
-        let action = if wanted.state == State::Reserved {
-            Action::Reserve
-        } else {
-            Action::Create
-        };
+        let action = Action::of_new(wanted.state);
         let persistence = authority.policy.persistence;
         let event = self.assign(key, wanted, action, persistence)?;
         if let Some(tombstone) = tombstone {
@@ -197,12 +193,7 @@ impl ChangeSet<'_> {
         let mut event = None;
         let mut old = name.record.clone();
         let mut keep = |change_set: &mut Self, name: &mut Name, action: Action| {
-            let changed = Name {
-                key: name.key.clone(),
-                record: name.record.clone(),
-                authority: name.authority.clone(),
-            };
-            event = Some(change_set.store_name(&old, changed, action));
+            event = Some(change_set.store_name(&old, name.clone(), action));
             if let Some(record) = change_set.record(&name.key)? {
                 name.record = record;
             }

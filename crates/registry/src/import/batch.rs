@@ -237,21 +237,17 @@ impl Loader {
                 operation(change_set, entry, options, self.conflicts)
             })?;
             match done {
-                Ok(outcomes) => loaded.add_all(outcomes, self.tells_all),
+                Ok(outcomes) => {
+                    for outcome in outcomes {
+                        loaded.add(outcome, self.tells_all);
+                    }
+                }
                 Err(error) => {
                     loaded.add(Outcome::refused(line, None, &error), self.tells_all);
                 }
             }
         }
         Ok(loaded)
-    }
-}
-
-impl Loaded {
-    fn add_all(&mut self, outcomes: Vec<Outcome>, tells_all: bool) {
-        for outcome in outcomes {
-            self.add(outcome, tells_all);
-        }
     }
 }
 
@@ -275,59 +271,37 @@ fn operation(
             )]);
         }
     };
-    let whole = |handle: String| options.whole(handle);
-    let before = change_set.record_before(&operation, options)?;
-    let (id, done) = match operation {
-        Operation::Create { handle, values } => {
-            let handle = whole(handle);
-            let done = read_values(&values)
-                .and_then(|new| change_set.create_handle(&handle, new, options.migrate, conflicts));
-            (handle, done)
+    let Some(id) = handle_of(&operation).map(|handle| options.whole(handle.clone())) else {
+        return match operation {
+            Operation::Home { prefixes, .. } => change_set.home_all(line, &prefixes, conflicts),
+            Operation::Unhome { prefixes, .. } => change_set.unhome_all(line, &prefixes),
+            // The principal is already known, and this machine needs no session.
+            _ => Ok(Vec::new()),
+        };
+    };
+    let before = change_set.record_before(&id)?;
+    let by_event = |event| Done::Changed(Some(event));
+    let done = match operation {
+        Operation::Create { values, .. } => read_values(&values)
+            .and_then(|new| change_set.create_handle(&id, new, options.migrate, conflicts)),
+        Operation::Add { values, .. } => read_values(&values)
+            .and_then(|put| change_set.add_values(&id, put, false))
+            .map(|(event, _)| by_event(event)),
+        Operation::Modify { values, .. } => read_values(&values)
+            .and_then(|put| change_set.modify_values(&id, put))
+            .map(by_event),
+        Operation::Remove { indexes, .. } => {
+            let removed = change_set.edit_handle(&id, &Edit::remove(&indexes));
+            removed.map(by_event)
         }
-        Operation::Add { handle, values } => {
-            let handle = whole(handle);
-            let done = read_values(&values)
-                .and_then(|put| change_set.add_values(&handle, put, false))
-                .map(|(event, _)| Done::Changed(Some(event)));
-            (handle, done)
-        }
-        Operation::Modify { handle, values } => {
-            let handle = whole(handle);
-            let done = read_values(&values)
-                .and_then(|put| change_set.modify_values(&handle, put))
-                .map(|event| Done::Changed(Some(event)));
-            (handle, done)
-        }
-        Operation::Remove { indexes, handle } => {
-            let handle = whole(handle);
-            let done = change_set
-                .edit_handle(&handle, &Edit::remove(&indexes))
-                .map(|event| Done::Changed(Some(event)));
-            (handle, done)
-        }
-        Operation::Delete { handle } => {
-            let handle = whole(handle);
-            let done = change_set
-                .delete_handle(&handle)
-                .map(|event| Done::Changed(Some(event)));
-            (handle, done)
-        }
-        Operation::Home { prefixes, .. } => return change_set.home_all(line, &prefixes, conflicts),
-        Operation::Unhome { prefixes, .. } => return change_set.unhome_all(line, &prefixes),
-        // The principal is already known, and this machine needs no session.
+        Operation::Delete { .. } => change_set.delete_handle(&id).map(by_event),
         _ => return Ok(Vec::new()),
     };
     let done = split_failure(done)?;
     let changes = match (&done, before) {
-        (Ok(Done::Changed(_)), Some(before)) => {
-            let (key, path) = before.position;
+        (Ok(Done::Changed(_)), Some((key, path, before))) => {
             let after = change_set.record(&key)?;
-            change_set.changes(
-                &path,
-                &before.record,
-                after.as_ref(),
-                conflicts.lists_changes,
-            )?
+            change_set.changes(&path, &before, after.as_ref(), conflicts.lists_changes)?
         }
         _ => Changes::default(),
     };
@@ -337,39 +311,31 @@ fn operation(
     }])
 }
 
-/// The name of an operation before it is applied.
-struct Before {
-    record: Record,
-    /// Its key, and its authority.
-    position: (String, AuthorityPath),
-}
-
-impl ChangeSet<'_> {
-    /// The name of an operation, if it exists.
-    fn record_before(
-        &self,
-        operation: &Operation,
-        options: &NameOptions,
-    ) -> Result<Option<Before>, RegistryError> {
-        let (Operation::Add { handle, .. }
+/// The handle that an operation is about, if it is about one.
+pub(super) fn handle_of(operation: &Operation) -> Option<&String> {
+    match operation {
+        Operation::Add { handle, .. }
         | Operation::Create { handle, .. }
         | Operation::Delete { handle }
         | Operation::Modify { handle, .. }
-        | Operation::Remove { handle, .. }) = operation
-        else {
-            return Ok(None);
-        };
-        let whole = options.whole(handle.clone());
-        let Ok(identifier) = Handle::from_stored(&whole).map(Identifier::Handle) else {
+        | Operation::Remove { handle, .. } => Some(handle),
+        _ => None,
+    }
+}
+
+impl ChangeSet<'_> {
+    /// The key, the authority and the record of a handle before an operation, if it exists.
+    fn record_before(
+        &self,
+        handle: &str,
+    ) -> Result<Option<(String, AuthorityPath, Record)>, RegistryError> {
+        let Ok(identifier) = Handle::from_stored(handle).map(Identifier::Handle) else {
             return Ok(None);
         };
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
         let record = split_failure(self.record(&key))?.ok().flatten();
-        Ok(record.map(|record| Before {
-            record,
-            position: (key, path),
-        }))
+        Ok(record.map(|record| (key, path, record)))
     }
 
     fn create_handle(

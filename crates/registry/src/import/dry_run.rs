@@ -13,7 +13,7 @@ use std::io::Read;
 use handfast_wire::batch::{BatchEntry, Operation};
 
 use crate::error::RegistryError;
-use crate::import::batch::{BatchInput, Reporter, size_of};
+use crate::import::batch::{BatchInput, Reporter, handle_of, size_of};
 use crate::import::load::{Loaded, Loader};
 use crate::import::outcome::{Done, Outcome};
 use crate::import::prepared_name::NameOptions;
@@ -125,21 +125,13 @@ impl Changed {
     /// The name of an operation, if an earlier group would have changed it or its prefix.
     fn named_by(&self, entry: &BatchEntry, options: &NameOptions) -> Option<String> {
         let is_changed = |name: &str| self.names.contains(&self.hash(name));
-        match entry.operation.as_ref().ok()? {
-            Operation::Add { handle, .. }
-            | Operation::Create { handle, .. }
-            | Operation::Delete { handle }
-            | Operation::Modify { handle, .. }
-            | Operation::Remove { handle, .. } => {
-                let name = options.whole(handle.clone());
-                let prefix = name.split('/').next().unwrap_or_default();
-                (is_changed(&name) || is_changed(&format!("0.NA/{prefix}"))).then_some(name)
-            }
-            Operation::Home { prefixes, .. } | Operation::Unhome { prefixes, .. } => {
-                prefixes.iter().find(|prefix| is_changed(prefix)).cloned()
-            }
-            _ => None,
+        let operation = entry.operation.as_ref().ok()?;
+        if let Operation::Home { prefixes, .. } | Operation::Unhome { prefixes, .. } = operation {
+            return prefixes.iter().find(|prefix| is_changed(prefix)).cloned();
         }
+        let name = options.whole(handle_of(operation)?.clone());
+        let prefix = name.split('/').next().unwrap_or_default();
+        (is_changed(&name) || is_changed(&format!("0.NA/{prefix}"))).then_some(name)
     }
 
     /// The hash ignores case, because case does not count under most prefixes. At worst an

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use handfast_id::{ErrorKind, Handle, Identifier, is_trimmed};
-use handfast_wire::{Permissions, Ttl, Value, type_matches};
+use handfast_wire::{Ttl, Value};
 use sha2::{Digest, Sha256};
 
 use crate::access::principal::Principal;
@@ -308,15 +308,10 @@ impl<'v> Preparing<'v> {
     ) -> Result<(Vec<Value<'g>>, Option<Vec<NamedValue>>), RegistryError> {
         let mut values = Vec::with_capacity(parsed.values.len() + parsed.urls.len());
         for value in &parsed.values {
-            let is_secret = type_matches(&value.value_type, "HS_SECKEY");
-            let usual = if is_secret {
-                Permissions::SECRET
-            } else {
-                Permissions::DEFAULT
-            };
+            let usual = || values::usual_permissions(&value.value_type);
             values.push(Value {
                 timestamp: value.timestamp.unwrap_or(0),
-                permissions: value.permissions.unwrap_or(usual),
+                permissions: value.permissions.unwrap_or_else(usual),
                 ttl: value.ttl.unwrap_or(Ttl::Relative(ttl)),
                 references: value.references.clone(),
                 ..Value::new(value.index, &value.value_type, &value.data)
@@ -372,13 +367,8 @@ impl<'v> Preparing<'v> {
         let subject = name_subject(key, None, record, persistence, || {
             self.random(line, b"salt in an import")
         });
-        let action = if record.state == State::Reserved {
-            Action::Reserve
-        } else {
-            Action::Create
-        };
         Event {
-            action,
+            action: Action::of_new(record.state),
             number: 0,
             time: self.context.time,
             actor: self.context.actor,

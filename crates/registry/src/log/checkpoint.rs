@@ -273,13 +273,7 @@ fn write_key(path: &Path, key: &SigningKey) -> Result<(), RegistryError> {
 fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, RegistryError> {
     let mut bundle = Vec::new();
     for number in (first + 1..).take(usize::from(count)) {
-        let read = |bytes: &[u8]| {
-            bytes
-                .split_last_chunk::<32>()
-                .map(|(event, _)| event.to_vec())
-        };
-        let event = view.now.get(&TableKey::event(number), read)?.flatten();
-        let event = event.ok_or_else(|| RegistryError::corrupt(format!("event {number}")))?;
+        let event = view.event_bytes(number)?;
         let length = u16::try_from(event.len()).map_err(|_| RegistryError::corrupt("an event"))?;
         bundle.extend_from_slice(&length.to_be_bytes());
         bundle.extend_from_slice(&event);

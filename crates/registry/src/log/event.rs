@@ -9,6 +9,8 @@ use std::fmt;
 use handfast_wire::{DecodeError, Reader};
 use sha2::{Digest, Sha256};
 
+use crate::name::record::State;
+
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -158,6 +160,14 @@ impl Action {
                 | Self::Transfer
                 | Self::Erase
         )
+    }
+
+    /// The action that creates a name which was not minted here.
+    pub(crate) fn of_new(state: State) -> Self {
+        match state {
+            State::Reserved => Self::Reserve,
+            _ => Self::Create,
+        }
     }
 
     /// Whether it assigns a name.

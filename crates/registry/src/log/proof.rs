@@ -7,7 +7,6 @@ use handfast_id::{CaseRule, Handle, Identifier, Prefix, Rules, recognise};
 use handfast_log::{
     Checkpoint, Hash, Inclusions, SignedNote, VerifyingKey, verify_consistency, verify_inclusion,
 };
-use handfast_store::TableKey;
 use handfast_wire::{Codec, Value};
 
 use crate::access::principal::Principal;
@@ -87,15 +86,10 @@ impl Registry {
             let numbers = numbers.filter(|number| *number >= record.first_event);
             for number in numbers {
                 let missing = || RegistryError::corrupt(format!("event {number}"));
-                let read = |bytes: &[u8]| {
-                    let event = bytes.split_last_chunk::<32>();
-                    event.map(|(event, _)| event.to_vec())
-                };
-                let bytes = view.now.get(&TableKey::event(number), read)?.flatten();
                 let path = inclusions.of(number.saturating_sub(1));
                 events.push(ProvenEvent {
                     number,
-                    event: STANDARD.encode(bytes.ok_or_else(missing)?),
+                    event: STANDARD.encode(view.event_bytes(number)?),
                     inclusion: path.map_err(|_| missing())?.iter().map(encode).collect(),
                 });
             }

@@ -116,8 +116,7 @@ impl ChangeSet<'_> {
         let action = match (origin, state) {
             (Origin::Minted, State::Reserved) => Action::MintReserved,
             (Origin::Minted, _) => Action::Mint,
-            (Origin::Supplied, State::Reserved) => Action::Reserve,
-            (Origin::Supplied, _) => Action::Create,
+            (Origin::Supplied, state) => Action::of_new(state),
         };
         self.assign(&key, record, action, authority.policy.persistence)?;
         let record = self

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::broken_rule::BrokenRule;
 use super::canonical::{has_names, is_authority};
 use super::finding::Findings;
-use super::note::{Counted, Note, Notes};
+use super::note::{CountedNote, Note, Notes};
 use crate::authority::path::parent_key;
 use crate::log::event::{Action, Event};
 
@@ -213,7 +213,7 @@ impl Authorities {
         let mut above = parent_key(&event.authority);
         while let Some(key) = above {
             if self.state_of(key) == Some(AuthorityState::Retired) {
-                notes.count(Counted::BelowRetired, event.number, &event.authority);
+                notes.count(CountedNote::BelowRetired, event.number, &event.authority);
                 return;
             }
             above = parent_key(key);

@@ -7,7 +7,7 @@ use crate::log::event::Action;
 #[non_exhaustive]
 pub enum BrokenRule {
     /// A name moves from one authority to another.
-    #[error("moves {} from authority {was} to {is}", shown(.name))]
+    #[error("moves {} from authority {was} to {is}", shown(.name.as_deref()))]
     AuthorityChanged {
         /// The name, by its key, unless it is hidden.
         name: Option<String>,
@@ -170,7 +170,7 @@ pub enum BrokenRule {
         first: u64,
     },
     /// The state of a name does not allow the action.
-    #[error("({action}) cannot be: {} is {state}", shown(.name))]
+    #[error("({action}) cannot be: {} is {state}", shown(.name.as_deref()))]
     State {
         /// The name, by its key, unless it is hidden.
         name: Option<String>,
@@ -200,7 +200,10 @@ pub enum BrokenRule {
         by: u64,
     },
     /// An action that changes no values lists them at other indexes than the event before.
-    #[error("({action}) changes values of {}, which this action never does", shown(.name))]
+    #[error(
+        "({action}) changes values of {}, which this action never does",
+        shown(.name.as_deref())
+    )]
     ValuesChanged {
         /// The name, by its key, unless it is hidden.
         name: Option<String>,
@@ -266,6 +269,6 @@ impl BrokenRule {
 }
 
 /// The text that follows "event N".
-fn shown(name: &Option<String>) -> &str {
-    name.as_deref().unwrap_or("a hidden name")
+fn shown(name: Option<&str>) -> &str {
+    name.unwrap_or("a hidden name")
 }

@@ -24,7 +24,7 @@ use self::clock::EventClock;
 use self::finding::Findings;
 use self::names::{Context, Names};
 use self::namespaces::Namespaces;
-use self::note::{Counted, Notes};
+use self::note::{CountedNote, Notes};
 use self::origins::Origins;
 use crate::log::event::{Action, Commitments, Event, MAX_LISTED_COMMITMENTS, Subject};
 
@@ -246,7 +246,7 @@ impl Audit {
                 let begins = matches!(action, Action::CreateAuthority | Action::RequestAuthority);
                 if begins && !self.namespaces.is_live(&event.authority) {
                     self.notes
-                        .count(Counted::NotRegistered, number, &event.authority);
+                        .count(CountedNote::NotRegistered, number, &event.authority);
                 }
                 self.authorities
                     .follow(event, &mut self.findings, &mut self.notes);

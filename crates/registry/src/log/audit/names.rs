@@ -10,7 +10,7 @@ use super::broken_rule::BrokenRule;
 use super::canonical::{Form, as_registered, fits, form_of};
 use super::finding::{Finding, Findings};
 use super::namespaces::Namespaces;
-use super::note::{Counted, Notes};
+use super::note::{CountedNote, Notes};
 use crate::log::event::{Action, Commitments, Event, Subject, digest};
 
 /// The names of a log.
@@ -143,7 +143,7 @@ impl Names {
         if !context.namespaces.is_live(&event.authority) {
             context
                 .notes
-                .count(Counted::NotRegistered, number, &event.authority);
+                .count(CountedNote::NotRegistered, number, &event.authority);
         }
         if event.version != 1 {
             context.findings.add(Finding::Unfollowed(number));
@@ -386,7 +386,7 @@ impl Names {
                     self.check_spelling(number, key, assigned, context);
                 }
             }
-            Form::Irregular => context.notes.count(Counted::Irregular, number, key),
+            Form::Irregular => context.notes.count(CountedNote::Irregular, number, key),
             Form::Wrong(why) => {
                 let key = key.to_string();
                 context.rule(number, BrokenRule::NotCanonical { key, why });
@@ -397,7 +397,7 @@ impl Names {
             context.rule(number, BrokenRule::OtherAuthority { key, authority });
         }
         if self.differs_by_case(key) {
-            context.notes.count(Counted::CaseOnly, number, key);
+            context.notes.count(CountedNote::CaseOnly, number, key);
         }
     }
 
@@ -406,7 +406,7 @@ impl Names {
     fn check_spelling(&mut self, number: u64, key: &str, assigned: u64, context: &mut Context<'_>) {
         let normal = as_registered(key);
         if normal.as_deref() != Some(key) {
-            context.notes.count(Counted::NotNormalised, number, key);
+            context.notes.count(CountedNote::NotNormalised, number, key);
         }
         let Some(normal) = normal else {
             return;

@@ -175,7 +175,7 @@ fn continued(origin: &str) -> String {
 /// Notes that stand once in the list, however many events they are about. They are listed in this
 /// order, behind all others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Counted {
+pub(super) enum CountedNote {
     CaseOnly,
     Irregular,
     BelowRetired,
@@ -188,7 +188,7 @@ pub(super) enum Counted {
 pub(super) struct Notes {
     all: Vec<Note>,
     /// How many events each is about, the first of them, and its key or authority.
-    counted: BTreeMap<Counted, (u64, u64, String)>,
+    counted: BTreeMap<CountedNote, (u64, u64, String)>,
 }
 
 /// The maximum number of notes that are listed one by one.
@@ -201,7 +201,7 @@ impl Notes {
         }
     }
 
-    pub(super) fn count(&mut self, what: Counted, event: u64, key: &str) {
+    pub(super) fn count(&mut self, what: CountedNote, event: u64, key: &str) {
         let first = || (0, event, key.to_string());
         self.counted.entry(what).or_insert_with(first).0 += 1;
     }
@@ -211,15 +211,15 @@ impl Notes {
         let counted = counted.map(|(what, (count, event, key))| {
             let authority = key.clone();
             match what {
-                Counted::CaseOnly => Note::CaseOnly { count, event, key },
-                Counted::Irregular => Note::Irregular { count, event, key },
-                Counted::BelowRetired => Note::BelowRetired {
+                CountedNote::CaseOnly => Note::CaseOnly { count, event, key },
+                CountedNote::Irregular => Note::Irregular { count, event, key },
+                CountedNote::BelowRetired => Note::BelowRetired {
                     count,
                     event,
                     authority,
                 },
-                Counted::NotNormalised => Note::NotNormalised { count, event, key },
-                Counted::NotRegistered => Note::NotRegistered {
+                CountedNote::NotNormalised => Note::NotNormalised { count, event, key },
+                CountedNote::NotRegistered => Note::NotRegistered {
                     count,
                     event,
                     authority,
