@@ -141,6 +141,13 @@ impl<'n> View<'n> {
         read
     }
 
+    /// The key and the authority of a stored name.
+    pub(crate) fn place_of(&self, id: &str) -> Result<(String, AuthorityPath), RegistryError> {
+        let identifier = self.identify_registered(id)?;
+        let key = identifier.key(self).as_str().to_string();
+        Ok((key, AuthorityPath::of(&identifier, self)))
+    }
+
     /// Reads the path of an authority.
     pub(crate) fn path(&self, text: &str) -> Result<AuthorityPath, RegistryError> {
         let read = AuthorityPath::parse(text, self);

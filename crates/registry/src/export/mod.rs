@@ -74,11 +74,15 @@ pub struct Exported {
 
 /// Writes names in a format.
 trait Writer {
-    fn authority(&mut self, out: &mut dyn Write, authority: &Authority) -> io::Result<()>;
+    fn authority(&mut self, _: &mut dyn Write, _: &Authority) -> io::Result<()> {
+        Ok(())
+    }
     /// Writes a name. Returns how many of its values the format cannot express, or `None` if it
     /// cannot express the name.
     fn name(&mut self, out: &mut dyn Write, name: &Given<'_>) -> io::Result<Option<u64>>;
-    fn end(&mut self, out: &mut dyn Write) -> io::Result<()>;
+    fn end(&mut self, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A name to be exported.

@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 
 use handfast_wire::Value;
 
-use crate::authority::policy::Authority;
 use crate::error::RegistryError;
 use crate::export::spreadsheet::escape;
 use crate::export::{ExportItem, Given, Walk, Writer};
@@ -83,10 +82,6 @@ impl Columns {
 }
 
 impl Writer for Columns {
-    fn authority(&mut self, _: &mut dyn Write, _: &Authority) -> io::Result<()> {
-        Ok(())
-    }
-
     fn name(&mut self, out: &mut dyn Write, name: &Given<'_>) -> io::Result<Option<u64>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         if !self.is_begun {

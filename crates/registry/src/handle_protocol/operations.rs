@@ -130,8 +130,7 @@ impl Registry {
             return Ok(Vec::new());
         };
         self.read(|view| {
-            let identifier = view.identify_registered(handle)?;
-            let path = AuthorityPath::of(&identifier, view);
+            let (_, path) = view.place_of(handle)?;
             let before = record.values.clone();
             let text = record.text.clone();
             view.add_grants(&path, &mut record, Some(&text))?;
@@ -206,10 +205,8 @@ impl Registry {
         values: &[Value<'_>],
     ) -> Result<Reading, RegistryError> {
         self.read(|view| {
-            let whole = with_slash(handle);
-            let identifier = view.identify_registered(&whole)?;
-            let path = AuthorityPath::of(&identifier, view);
-            let record = view.record(identifier.key(view).as_str())?;
+            let (key, path) = view.place_of(&with_slash(handle))?;
+            let record = view.record(&key)?;
             view.reading(who, &path, record.as_ref(), values)
         })
     }

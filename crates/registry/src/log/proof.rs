@@ -10,7 +10,6 @@ use handfast_log::{
 use handfast_wire::{Codec, Value};
 
 use crate::access::principal::Principal;
-use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
@@ -73,7 +72,7 @@ impl Registry {
             // A name that may be erased is hidden for ever, and so are its openings.
             let last = view.event(record.last_event)?;
             let is_hidden = last.is_some_and(|last| matches!(last.subject, Subject::Hidden(_)));
-            let path = AuthorityPath::of(&view.identify_registered(id)?, view);
+            let (_, path) = view.place_of(id)?;
             let sees_all = view.may_see(who, &path, &record)?;
             if is_hidden && !sees_all {
                 return Err(RegistryError::denied(Role::Read, &path));

@@ -1,7 +1,6 @@
 //! Changing a name that exists: every change goes through [`Registry::change_name`].
 
 use crate::access::principal::Principal;
-use crate::authority::path::AuthorityPath;
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
@@ -80,7 +79,7 @@ impl Registry {
             if expected.is_some_and(|expected| expected != old.version) {
                 return Err(other_version(&id, old.version));
             }
-            let key = name.key.clone();
+            let (key, path) = (name.key.clone(), name.authority.path.clone());
             let done = match action {
                 NameAction::Erase => {
                     change_set.erase(&name)?;
@@ -98,10 +97,9 @@ impl Registry {
                     creates_account,
                 } => Some((name.transfer(change_set, Some(to), creates_account)?, name)),
                 NameAction::Withdraw { reason, successor } => {
-                    let date = change_set.time();
                     let tombstone = Tombstone {
                         reason,
-                        date,
+                        date: change_set.time(),
                         successor,
                     };
                     Some((name.withdraw(change_set, tombstone)?, name))
@@ -110,7 +108,6 @@ impl Registry {
             if let Some((action, name)) = done {
                 change_set.store_name(&old, name, action);
             }
-            let path = AuthorityPath::of(&change_set.identify_registered(&id)?, &**change_set);
             let record = change_set
                 .record(&key)?
                 .ok_or(RegistryError::NotFound(id))?;
@@ -150,9 +147,7 @@ impl Registry {
 impl ChangeSet<'_> {
     /// A name that exists and that the principal may see.
     pub(crate) fn find(&self, id: &str) -> Result<Name, RegistryError> {
-        let identifier = self.identify_registered(id)?;
-        let key = identifier.key(&**self).as_str().to_string();
-        let path = AuthorityPath::of(&identifier, &**self);
+        let (key, path) = self.place_of(id)?;
         let not_found = || RegistryError::NotFound(id.to_string());
         let record = self.record(&key)?.ok_or_else(not_found)?;
         if record.state == State::Reserved && !self.may_see(self.who(), &path, &record)? {

@@ -74,8 +74,7 @@ impl Registry {
     ) -> Result<HistoryPage, RegistryError> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
-            let identifier = view.identify_registered(id)?;
-            let path = AuthorityPath::of(&identifier, view);
+            let (_, path) = view.place_of(id)?;
             let versions = Versions {
                 view,
                 who,
@@ -151,7 +150,7 @@ impl Registry {
     ) -> Result<Shown, RegistryError> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
-            let path = AuthorityPath::of(&view.identify_registered(id)?, view);
+            let (_, path) = view.place_of(id)?;
             let sees_all = view.may_see(who, &path, &record)?;
             let is_past = |record: &Record| match point {
                 HistoryPoint::Event(number) => record.last_event <= number,

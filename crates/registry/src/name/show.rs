@@ -75,8 +75,8 @@ impl Registry {
     /// Whether a principal administers a name, and may see data that is not public.
     pub fn may_know_all(&self, who: &Principal, id: &str) -> Result<bool, RegistryError> {
         self.read(|view| {
-            let Shown { key, .. } = view.show(who, id)?;
-            let path = AuthorityPath::of(&view.identify_registered(id)?, view);
+            view.show(who, id)?;
+            let (key, path) = view.place_of(id)?;
             match view.record(&key)? {
                 Some(record) => view.may_see(who, &path, &record),
                 None => Ok(false),
@@ -113,9 +113,7 @@ impl Reading {
 
 impl View<'_> {
     pub(crate) fn show(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
-        let identifier = self.identify_registered(id)?;
-        let key = identifier.key(self).as_str().to_string();
-        let path = AuthorityPath::of(&identifier, self);
+        let (key, path) = self.place_of(id)?;
         let not_found = || RegistryError::NotFound(id.to_string());
         let mut record = self.record(&key)?.ok_or_else(not_found)?;
         if record.state == State::Reserved && !self.may_see(who, &path, &record)? {
