@@ -9,7 +9,7 @@ use handfast_registry::{
     Role,
 };
 
-use crate::namespaces::{DAY, form, stage};
+use crate::namespace_stage::{DAY, form, stage};
 use crate::*;
 
 const HEX: &str = "d41d8cd98f00b204e9800998ecf8427e";

@@ -4,7 +4,7 @@ use handfast_registry::{
     Action, NamespaceAct, NamespaceForm, NamespaceOrder, NamespaceStatus, NamespacesChanged, Role,
 };
 
-use crate::namespaces::*;
+use crate::namespace_stage::*;
 use crate::*;
 
 /// Trials cannot find everything: a name whose canonical form is not its own would never be found
