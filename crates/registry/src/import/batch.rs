@@ -8,7 +8,6 @@
 //! files on its own machine and puts their bytes into the batch first.
 
 use std::io::{BufReader, Read};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_id::{Handle, Identifier};
 use handfast_wire::batch::{BatchData, BatchEntry, BatchReader, BatchValue, Operation};
@@ -21,11 +20,12 @@ use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::import::apply::{ConflictPolicy, WantedRecord};
 use crate::import::changes::{Changes, ValueCounts};
+use crate::import::check_stop;
 use crate::import::load::{Loaded, Loader, split_failure};
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::parsed::ParsedAuthority;
 use crate::import::prepared_name::{NameOptions, check_text};
-use crate::import::{Report, check_stop};
+use crate::import::reporter::Reporter;
 use crate::jobs::job::Job;
 use crate::jobs::running::RunningJob;
 use crate::name::create::Origin;
@@ -43,23 +43,14 @@ impl Registry {
     /// Applies the operations of a batch.
     pub(crate) fn import_batch<R: Read>(
         &self,
-        run: &Batching<'_>,
+        by: &Loader,
+        options: &NameOptions,
+        running_job: Option<&RunningJob>,
         mut job: Option<Job>,
         input: R,
-        report: &mut dyn FnMut(Report<'_>),
+        mut reporter: Reporter<'_>,
     ) -> Result<(Option<Job>, Counts, ValueCounts), RegistryError> {
-        let Batching {
-            by,
-            options,
-            read,
-            running_job,
-        } = *run;
-        let mut reporter = Reporter {
-            counts: job.as_ref().map(|job| job.counts).unwrap_or_default(),
-            values: ValueCounts::default(),
-            read,
-            report,
-        };
+        reporter.counts = job.as_ref().map(|job| job.counts).unwrap_or_default();
         let done = job.as_ref().map_or(0, |job| job.done);
         let mut batch = BatchInput {
             entries: BatchReader::new(BufReader::with_capacity(1 << 16, input)),
@@ -89,19 +80,11 @@ impl Registry {
                 Ok((after, loaded))
             })?;
             *job = after;
-            reporter.tell(&loaded);
+            reporter.loaded(&loaded);
+            reporter.progress();
         }
         Ok((Some(job.clone()), reporter.counts, reporter.values))
     }
-}
-
-/// The inputs of a batch import.
-pub(crate) struct Batching<'b> {
-    pub(crate) by: &'b Loader,
-    pub(crate) options: &'b NameOptions,
-    /// The number of bytes read so far.
-    pub(crate) read: &'b AtomicU64,
-    pub(crate) running_job: Option<&'b RunningJob>,
 }
 
 /// Reads operations in groups.
@@ -199,28 +182,6 @@ fn tell_apart(before: [u8; 32], entry: &BatchEntry) -> [u8; 32] {
         hash.update(value.data.to_bytes().unwrap_or_default());
     }
     hash.finalize().into()
-}
-
-/// The counts and reports so far.
-pub(super) struct Reporter<'r> {
-    pub(super) counts: Counts,
-    pub(super) values: ValueCounts,
-    read: &'r AtomicU64,
-    report: &'r mut dyn FnMut(Report<'_>),
-}
-
-impl Reporter<'_> {
-    pub(super) fn tell(&mut self, loaded: &Loaded) {
-        self.counts.add_counts(loaded.counts);
-        self.values.add(loaded.values);
-        for outcome in &loaded.outcomes {
-            (self.report)(Report::Line(outcome));
-        }
-        (self.report)(Report::Progress {
-            bytes: self.read.load(Ordering::Relaxed),
-            counts: self.counts,
-        });
-    }
 }
 
 impl Loader {

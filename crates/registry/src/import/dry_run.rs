@@ -13,10 +13,11 @@ use std::io::Read;
 use handfast_wire::batch::{BatchEntry, Operation};
 
 use crate::error::RegistryError;
-use crate::import::batch::{BatchInput, Reporter, handle_of, size_of};
+use crate::import::batch::{BatchInput, handle_of, size_of};
 use crate::import::load::{Loaded, Loader};
 use crate::import::outcome::{Done, Outcome};
 use crate::import::prepared_name::NameOptions;
+use crate::import::reporter::Reporter;
 use crate::registry::Registry;
 
 /// The maximum number of operations in one transaction of a dry run.
@@ -79,8 +80,10 @@ impl Registry {
             let is_told =
                 |outcome: &Outcome| by.tells_all || matches!(outcome.done, Done::Refused { .. });
             rehearsed.outcomes.retain(is_told);
-            reporter.tell(&rehearsed);
-            reporter.tell(&unknown);
+            for loaded in [&rehearsed, &unknown] {
+                reporter.loaded(loaded);
+                reporter.progress();
+            }
         }
         Ok(())
     }

@@ -27,6 +27,7 @@ mod outcome;
 mod parsed;
 mod prepare;
 mod prepared_name;
+mod reporter;
 mod source;
 mod table;
 
@@ -46,10 +47,10 @@ pub(crate) use prepared_name::ImportContext;
 
 use crate::access::principal::Principal;
 use crate::error::RegistryError;
-use crate::import::batch::Batching;
 use crate::import::dump::DumpInput;
 use crate::import::flow::Flow;
 use crate::import::prepared_name::NameOptions;
+use crate::import::reporter::Reporter;
 use crate::import::source::LineInput;
 use crate::import::table::TableInput;
 use crate::jobs::errors::JobErrors;
@@ -389,16 +390,12 @@ impl Registry {
                 reporter => report(reporter),
             }
         };
+        let reporter = Reporter::new(&read, &mut telling);
         let outcome = if format == Format::Batch {
-            let run = Batching {
-                by: &loader,
-                options: &options,
-                read: &read,
-                running_job: running_job.map(|running_job| &**running_job),
-            };
-            self.import_batch(&run, job.clone(), input, &mut telling)
+            let running_job = running_job.map(|running_job| &**running_job);
+            self.import_batch(&loader, &options, running_job, job.clone(), input, reporter)
         } else {
-            let mut flow = Flow::new(self, loader, &import, running_job, &read, &mut telling);
+            let mut flow = Flow::new(self, loader, &import, running_job, reporter);
             let applied = flow_of(format, &mut flow, input, &options);
             applied.and_then(|()| {
                 let (counts, values) = flow.finish()?;
