@@ -11,7 +11,6 @@ pub(crate) mod spreadsheet;
 mod table;
 
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 
 use handfast_store::{Table, TableKey};
 use handfast_wire::Value;
@@ -99,6 +98,8 @@ enum ExportItem<'i> {
     Name(Given<'i>),
 }
 
+type Visit<'v> = dyn FnMut(ExportItem<'_>) -> Result<(), RegistryError> + 'v;
+
 impl Registry {
     /// Exports names. The operator may export all of them; others need the role `read` on an
     /// authority, and get the values that they may read.
@@ -122,7 +123,6 @@ impl Registry {
                 Format::Ndjson => Box::new(ndjson::Lines::default()),
             };
             let failed = |source| RegistryError::Output { source };
-            let mut outcome = Ok(());
             walk.visit(&mut exported.secrets, &mut |item| {
                 let written = match item {
                     ExportItem::Authority(authority) => {
@@ -140,15 +140,8 @@ impl Registry {
                 if exported.names.is_multiple_of(1_000) {
                     progress(exported.names);
                 }
-                match written {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(error) => {
-                        outcome = Err(failed(error));
-                        ControlFlow::Break(())
-                    }
-                }
+                written.map_err(failed)
             })?;
-            outcome?;
             writer.end(out).and_then(|()| out.flush()).map_err(failed)?;
             Ok(exported)
         })
@@ -231,18 +224,14 @@ impl<'v> Walk<'v> {
         self.path.as_ref().is_none_or(|path| path.is_above(key))
     }
 
-    fn visit(
-        &self,
-        secrets: &mut u64,
-        visit: &mut dyn FnMut(ExportItem<'_>) -> ControlFlow<()>,
-    ) -> Result<(), RegistryError> {
+    fn visit(&self, secrets: &mut u64, visit: &mut Visit<'_>) -> Result<(), RegistryError> {
         for authority in &self.authorities {
             let is_meant = self
                 .export
                 .since
                 .is_none_or(|since| authority.last_event > since);
-            if is_meant && visit(ExportItem::Authority(authority)).is_break() {
-                return Ok(());
+            if is_meant {
+                visit(ExportItem::Authority(authority))?;
             }
             let Some(prefix) = authority.path.prefix() else {
                 continue;
@@ -250,27 +239,23 @@ impl<'v> Walk<'v> {
             let key = crate::authority::create::prefix_key(&prefix);
             if let Some(record) = self.view.record(&key)?
                 && !record.values.is_empty()
-                && self.give(&key, record, secrets, visit)?.is_break()
             {
-                return Ok(());
+                self.give(&key, record, secrets, visit)?;
             }
         }
         let start = self.path.as_ref().map_or("", AuthorityPath::key);
         let from = TableKey::record(start.as_bytes());
-        self.view.scan_while(&from, |table_key, bytes| {
+        self.view.scan_names(&from, |table_key, bytes| {
             let key = String::from_utf8_lossy(table_key.name());
-            if !key.starts_with(start) {
-                return Ok(false);
-            }
             if key.starts_with("hdl:0.NA/") {
-                return Ok(true);
+                return Ok(());
             }
             let corrupt = |_| RegistryError::corrupt(format!("the record of {key}"));
             let record = Record::from_bytes(bytes).map_err(corrupt)?;
             if !self.is_under(&record.authority) {
-                return Ok(true);
+                return Ok(());
             }
-            Ok(self.give(&key, record, secrets, visit)?.is_continue())
+            self.give(&key, record, secrets, visit)
         })
     }
 
@@ -279,21 +264,21 @@ impl<'v> Walk<'v> {
         key: &str,
         mut record: Record,
         secrets: &mut u64,
-        visit: &mut dyn FnMut(ExportItem<'_>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, RegistryError> {
+        visit: &mut Visit<'_>,
+    ) -> Result<(), RegistryError> {
         if self
             .export
             .since
             .is_some_and(|since| record.last_event <= since)
         {
-            return Ok(ControlFlow::Continue(()));
+            return Ok(());
         }
         if *self.who != Principal::Operator {
             // They are in the order of their keys.
             let of = |found: &Authority| found.path.key().cmp(&record.authority);
             let at = self.authorities.binary_search_by(of).ok();
             let Some(authority) = at.and_then(|at| self.authorities.get(at)) else {
-                return Ok(ControlFlow::Continue(()));
+                return Ok(());
             };
             record = self.view.readable(self.who, &authority.path, record)?;
         }
@@ -303,11 +288,11 @@ impl<'v> Walk<'v> {
             values.retain(|value| !value.is_secret());
             *secrets += u64::try_from(all - values.len()).unwrap_or(0);
         }
-        Ok(visit(ExportItem::Name(Given {
+        visit(ExportItem::Name(Given {
             key,
             record: &record,
             values: &values,
-        })))
+        }))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 
 use handfast_wire::Value;
 
@@ -33,7 +32,7 @@ impl Columns {
                 let others = others.filter(|value| value.text().is_some());
                 values.extend(others.map(|value| (value.index, value.value_type.to_string())));
             }
-            ControlFlow::Continue(())
+            Ok(())
         })?;
         Ok(Self {
             urls,

@@ -295,60 +295,57 @@ impl ChangeSet<'_> {
 
     fn perform(&mut self, operation: Operation) -> Result<Performed, RegistryError> {
         self.need_exact(&operation)?;
-        let done = |handle: String, overwrote| Performed { handle, overwrote };
-        match operation {
+        let mut overwrote = false;
+        let handle = match operation {
             Operation::Add {
                 handle,
                 values,
                 overwrite,
             } => {
-                let (_, overwrote) = self.add_values(&with_slash(&handle), values, overwrite)?;
-                Ok(done(handle, overwrote))
+                (_, overwrote) = self.add_values(&with_slash(&handle), values, overwrite)?;
+                handle
             }
-            Operation::Create {
-                handle,
-                values,
-                overwrite: _,
-                mint: true,
-            } => Ok(done(self.mint_handle(&handle, values)?, false)),
             Operation::Create {
                 handle,
                 values,
                 overwrite,
-                mint: false,
+                mint,
             } => {
-                let overwrote = self.put_handle(&handle, values, overwrite)?;
-                Ok(done(handle, overwrote))
+                if mint {
+                    self.mint_handle(&handle, values)?
+                } else {
+                    overwrote = self.put_handle(&handle, values, overwrite)?;
+                    handle
+                }
             }
             Operation::Delete { handle } => {
                 self.delete_handle(&with_slash(&handle))?;
-                Ok(done(handle, false))
+                handle
             }
             Operation::Home { prefix } => {
                 self.home_prefix(&prefix)?;
-                Ok(done(prefix, false))
+                prefix
             }
             Operation::Modify { handle, values } => {
                 self.modify_values(&with_slash(&handle), values)?;
-                Ok(done(handle, false))
+                handle
             }
             Operation::Remove { handle, indexes } => {
-                let name = self.find_active(&with_slash(&handle))?;
-                self.need_to_touch(&name, &[], &indexes)?;
-                self.edit_handle(&with_slash(&handle), &Edit::remove(&indexes))?;
-                Ok(done(handle, false))
+                let whole = with_slash(&handle);
+                self.need_to_touch(&self.find_active(&whole)?, &[], &indexes)?;
+                self.edit_handle(&whole, &Edit::remove(&indexes))?;
+                handle
             }
             Operation::Unhome { prefix } => {
-                let authority = self.authority(&self.path(&prefix)?)?;
-                let is_retired =
-                    authority.is_some_and(|authority| authority.status == AuthorityStatus::Retired);
-                if !is_retired {
+                let found = self.authority(&self.path(&prefix)?)?;
+                if found.is_none_or(|found| found.status != AuthorityStatus::Retired) {
                     // UNHOME applies to this prefix only.
                     self.retire(&prefix, true)?;
                 }
-                Ok(done(prefix, false))
+                prefix
             }
-        }
+        };
+        Ok(Performed { handle, overwrote })
     }
 
     /// Homes a prefix. An active prefix stays as it is, and a retired one becomes active again,

@@ -23,7 +23,7 @@ use crate::log::event::{Action, Commitments, Event};
 use crate::lookup::value_index::IndexEntries;
 use crate::name::create::{check_name, registered_text};
 use crate::name::record::{Record, State, Tombstone};
-use crate::name::url::{is_url_type, url_problem};
+use crate::name::url::{first_problem, is_url_type};
 use crate::name::values;
 
 /// The context that all names of an import share.
@@ -395,23 +395,15 @@ impl<'v> Preparing<'v> {
 
 /// Rejects URLs that no browser could follow; `--migrate` accepts them.
 fn check_whole_urls(values: &[Value<'_>]) -> Result<(), RegistryError> {
-    let urls = values
-        .iter()
-        .filter(|value| is_url_type(&value.value_type))
-        .map(Value::text);
-    let mut problems = urls.map(|url| match url {
-        Some(url) => url_problem(url),
-        None => Some("a URL is no text in UTF-8".to_string()),
-    });
-    match problems.find_map(|problem| problem) {
-        None => Ok(()),
-        Some(problem) => Err(RegistryError::policy(
-            "bad-url",
-            format!(
-                "{problem}, or import with --migrate (in the API migrate=true) to take it as it is"
-            ),
-        )),
-    }
+    let urls = values.iter().filter(|value| is_url_type(&value.value_type));
+    let Some(problem) = first_problem(urls.map(Value::text)) else {
+        return Ok(());
+    };
+    let hint = "or import with --migrate (in the API migrate=true) to take it as it is";
+    Err(RegistryError::policy(
+        "bad-url",
+        format!("{problem}, {hint}"),
+    ))
 }
 
 /// Whether a name was rejected because it has a query or fragment.
