@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs::File;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use handfast_id::RuleBook;
 use handfast_store::{Loading, Snapshot, Store, StoreError, Table};
@@ -304,6 +304,11 @@ impl Registry {
     pub fn time(&self) -> u64 {
         self.environment.now()
     }
+}
+
+/// Locks a mutex, also after a thread has panicked while it held the lock.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How a dry run of a load ends.

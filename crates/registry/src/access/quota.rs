@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::PoisonError;
 
 use handfast_store::{Table, TableKey};
 
@@ -14,7 +13,7 @@ use crate::authority::create::NewAuthority;
 use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::error::RegistryError;
 use crate::jobs::job::Job;
-use crate::registry::Registry;
+use crate::registry::{Registry, locked};
 
 /// The limits for one account.
 ///
@@ -215,8 +214,7 @@ impl Registry {
     /// after one has changed, so that rejected requests cost nothing.
     fn open_requests<T>(&self, read: impl FnOnce(&OpenRequests) -> T) -> Result<T, RegistryError> {
         let version = self.prefixes.version();
-        let open = self.open_requests.lock();
-        let mut open = open.unwrap_or_else(PoisonError::into_inner);
+        let mut open = locked(&self.open_requests);
         if open.version != version {
             let mut by_account = HashMap::new();
             self.visit_authorities(None, &mut |authority| {
@@ -234,8 +232,7 @@ impl Registry {
     /// Remembers that an account took back a request of its own.
     pub(crate) fn count_withdrawn_request(&self, who: &Principal) {
         let now = self.time();
-        let open = self.open_requests.lock();
-        let mut open = open.unwrap_or_else(PoisonError::into_inner);
+        let mut open = locked(&self.open_requests);
         open.withdrawn.retain(|_, times| {
             times.retain(|at| at.saturating_add(DAY_MS) > now);
             !times.is_empty()

@@ -1,7 +1,5 @@
 //! Requesting an authority, and approving or declining the request.
 
-use std::sync::PoisonError;
-
 use crate::access::principal::Principal;
 use crate::authority::create::NewAuthority;
 use crate::authority::path::AuthorityPath;
@@ -10,7 +8,7 @@ use crate::authority::policy_check::check_pattern;
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
-use crate::registry::Registry;
+use crate::registry::{Registry, locked};
 
 impl Registry {
     /// Requests an authority. An administrator of its parent approves or declines it (`URN-5`). The
@@ -22,8 +20,7 @@ impl Registry {
         new: NewAuthority,
     ) -> Result<AuthorityPath, RegistryError> {
         // The lock keeps the count of open requests right when two arrive at once.
-        let requesting = self.requesting.lock();
-        let _only = requesting.unwrap_or_else(PoisonError::into_inner);
+        let _only = locked(&self.requesting);
         self.check_request(who, path, &new)?;
         check_pattern(&new.change)?;
         let path = path.to_string();

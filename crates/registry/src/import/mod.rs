@@ -33,8 +33,8 @@ mod table;
 
 use std::fmt;
 use std::io::{self, Cursor, Read};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -56,7 +56,7 @@ use crate::import::table::TableInput;
 use crate::jobs::errors::JobErrors;
 use crate::jobs::job::{Begun, Job, JobKind};
 use crate::jobs::running::{RunningJob, Stop};
-use crate::registry::Registry;
+use crate::registry::{Registry, locked};
 
 /// The options of an import.
 ///
@@ -338,12 +338,11 @@ impl Registry {
         };
         // One import at a time: each builds the index of values at its end. Dry runs build none,
         // but wait for each other because of their memory.
-        let lock = if import.dry_run {
-            self.dry_running.lock()
+        let _only = locked(if import.dry_run {
+            &self.dry_running
         } else {
-            self.importing.lock()
-        };
-        let _only = lock.unwrap_or_else(PoisonError::into_inner);
+            &self.importing
+        });
         let (job, entered, actor) = match begun {
             Some(begun) => {
                 let job = if begun.is_new {

@@ -3,8 +3,6 @@
 //! A job is stored while it runs, so that it can be resumed after an interruption, and afterwards,
 //! so that it can be looked up and undone.
 
-use std::sync::PoisonError;
-
 use handfast_store::{Table, TableKey, Write};
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +13,7 @@ use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::import::Counts;
 use crate::jobs::running::RunningJobGuard;
-use crate::registry::Registry;
+use crate::registry::{Registry, locked};
 
 /// A job, running or ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -249,8 +247,7 @@ impl Registry {
         kind: JobKind,
         list: &[String],
     ) -> Result<Begun, RegistryError> {
-        let beginning = self.running_jobs.beginning.lock();
-        let _only = beginning.unwrap_or_else(PoisonError::into_inner);
+        let _only = locked(&self.running_jobs.beginning);
         let mut unfinished = None;
         let mut theirs = JobsOfAccount::default();
         let now = self.time();
@@ -325,8 +322,7 @@ impl Registry {
     /// Resumes an interrupted job. The principal that started it may, and those that may do
     /// everything.
     pub(crate) fn take_up(&self, who: &Principal, number: u64) -> Result<Begun, RegistryError> {
-        let beginning = self.running_jobs.beginning.lock();
-        let _only = beginning.unwrap_or_else(PoisonError::into_inner);
+        let _only = locked(&self.running_jobs.beginning);
         let job = self.job_of(who, number)?;
         job.check_unfinished()?;
         self.is_at_rest(&job)?;
