@@ -23,7 +23,7 @@ use crate::log::event::{Action, Commitments, Event};
 use crate::lookup::value_index::IndexEntries;
 use crate::name::create::{check_name, registered_text};
 use crate::name::record::{Record, State, Tombstone};
-use crate::name::url::{first_problem, is_url_type};
+use crate::name::url::{first_problem, is_plain, is_url_type};
 use crate::name::values;
 
 /// The context that all names of an import share.
@@ -395,7 +395,9 @@ impl<'v> Preparing<'v> {
 
 /// Rejects URLs that no browser could follow; `--migrate` accepts them.
 fn check_whole_urls(values: &[Value<'_>]) -> Result<(), RegistryError> {
-    let urls = values.iter().filter(|value| is_url_type(&value.value_type));
+    let urls = values
+        .iter()
+        .filter(|value| is_url_type(&value.value_type) && !is_plain(&value.data));
     let Some(problem) = first_problem(urls.map(Value::text)) else {
         return Ok(());
     };
