@@ -35,6 +35,7 @@ IDENTIFIERS = set(
     "guess guesses stranger strangers whoever somebody turn turns moment edition elsewhere refusal refusals".split()
 )
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+NOT_CODE = re.compile(r"""//[^\n]*|r(#*)".*?"\1|'(?:\\.|[^\\'])'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 IDENTIFIER = re.compile(r"\b[A-Za-z_][A-Za-z0-9_]*\b")
 TYPE = re.compile(r"^\s*(?:pub(?:\([a-z ]+\))? )?(?:struct|enum|trait|union|type) ([A-Z]\w*)")
 ASSOCIATED = re.compile(r"^\s+(?:pub(?:\([a-z ]+\))? )?type ")
@@ -49,10 +50,9 @@ def tracked():
             yield name, path
 
 
-def code_of(line):
-    """A line of Rust without strings and comments, as far as a line shows it."""
-    line = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)
-    return line.split("//", 1)[0]
+def code_of(text):
+    """Rust without comments, strings and characters, in the same lines."""
+    return NOT_CODE.sub(lambda found: "\n" * found.group().count("\n"), text)
 
 
 def words(identifier):
@@ -65,6 +65,7 @@ def check_file(name, path, add):
     except UnicodeDecodeError:
         return
     is_rust, is_markdown = path.suffix == ".rs", path.suffix == ".md"
+    code = code_of(text).split("\n") if is_rust else []
     for number, line in enumerate(text.split("\n"), 1):
         # The table of these words names them.
         is_the_table = name == "CONTRIBUTING.md" and line.startswith("|")
@@ -73,7 +74,7 @@ def check_file(name, path, add):
         if is_rust:
             if len(line) > MAX_RUST_COLUMNS:
                 add("lines", name, number, f"{len(line)} columns, at most {MAX_RUST_COLUMNS}")
-            for identifier in set(IDENTIFIER.findall(code_of(line))):
+            for identifier in set(IDENTIFIER.findall(code[number - 1])):
                 for word in IDENTIFIERS.intersection(words(identifier)):
                     add("identifiers", name, number, f'"{word}" in `{identifier}`')
         # Tables cannot be broken into lines.

@@ -67,15 +67,15 @@ fn scanned(now: &Snapshot<'_>, from: &TableKey<'_>, start: &[u8]) -> Result<u32,
 
 /// How many entries scans of whole tables see.
 fn whole(now: &Snapshot<'_>) -> Result<Vec<u32>, StoreError> {
-    let mut held = 0;
+    let mut count = 0;
     now.scan_index(b"", &mut |_, _, _| {
-        held += 1;
+        count += 1;
         ControlFlow::Continue(())
     })?;
     Ok(vec![
         scanned(now, &TableKey::record(b""), b"")?,
         scanned(now, &TableKey::event(0), b"")?,
-        held,
+        count,
     ])
 }
 
@@ -90,12 +90,12 @@ fn parts(now: &Snapshot<'_>) -> Result<Vec<u32>, StoreError> {
         )?);
     }
     seen.push(scanned(now, &TableKey::event(300), b"")?);
-    let mut held = 0;
+    let mut count = 0;
     now.scan_index(b"b/", &mut |_, _, _| {
-        held += 1;
+        count += 1;
         ControlFlow::Continue(())
     })?;
-    seen.push(held);
+    seen.push(count);
     Ok(seen)
 }
 

@@ -355,9 +355,8 @@ pub(crate) fn split_failure<T>(
 }
 
 fn wanted_record(key: &str, prepared: PreparedRecord) -> Result<WantedRecord, RegistryError> {
-    let record = Record::from_bytes(&prepared.record).map_err(|_| RegistryError::Corrupt {
-        what: format!("the prepared record of {key}"),
-    })?;
+    let record = Record::from_bytes(&prepared.record)
+        .map_err(|_| RegistryError::corrupt(format!("the prepared record of {key}")))?;
     Ok(WantedRecord {
         record,
         says_state: prepared.says_state,
