@@ -166,13 +166,13 @@ fn send<S: Serialize>(
     let is_begun = out.is_begun();
     match given {
         Ok(()) => Ok(()),
-        Err(refusal) if is_begun => {
-            tracing::warn!(error = %refusal, "an export was broken off");
+        Err(error) if is_begun => {
+            tracing::warn!(%error, "an export was broken off");
             // The connection ends; a command in this process hears the reason.
-            out.sender.abort(io::Error::other(refusal));
+            out.sender.abort(io::Error::other(error));
             Ok(())
         }
-        Err(refusal) => Err(refusal.into()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -193,7 +193,7 @@ type Begin<'b> = (
 );
 
 /// A body, written by a thread that may wait. Nothing is answered before there is something to
-/// give, so that a refusal can still be one.
+/// give, so that an error can still be one.
 pub(super) struct Sending<'b> {
     begin: Option<Begin<'b>>,
     sender: Sender<Bytes, io::Error>,

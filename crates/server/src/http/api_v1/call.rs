@@ -77,12 +77,12 @@ impl Call {
         fits.ok_or_else(|| Problem::usage(format!("`limit` is 1 to {}", limits::PAGE)))
     }
 
-    /// A moment in the past, if one is asked for.
+    /// A point in the past, if one is asked for.
     pub(super) fn at(&self) -> Result<Option<HistoryPoint>, Problem> {
         let read = |text: &str| {
             let by_number = text.parse().ok().map(HistoryPoint::Event);
-            let moment = by_number.or_else(|| parse_rfc3339(text).map(HistoryPoint::Time));
-            moment.ok_or_else(|| {
+            let point = by_number.or_else(|| parse_rfc3339(text).map(HistoryPoint::Time));
+            point.ok_or_else(|| {
                 Problem::usage(
                     "`at` is the number of an event, or a time such as 2026-11-15T12:00:00Z",
                 )

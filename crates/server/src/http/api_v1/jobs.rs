@@ -180,8 +180,8 @@ pub(super) fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
         call.api.background.run(move || {
             let number = started.job().number;
             let done = api.registry().finish_job(&who, started, &mut |_| ());
-            if let Err(refusal) = done {
-                tracing::warn!(job = number, error = %refusal, "a job was not finished");
+            if let Err(error) = done {
+                tracing::warn!(job = number, %error, "a job was not finished");
             }
         })?;
         return Ok(answer);

@@ -63,7 +63,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
     };
     if !call.flag("migrate")? {
         new.check_urls()
-            .map_err(|refusal| naming_migrate(call, refusal))?;
+            .map_err(|error| naming_migrate(call, error))?;
     }
     let shown = call.registry().create_name(&call.who, &given.id, new)?;
     let version = shown.record.version;
@@ -72,13 +72,13 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
 }
 
 /// Says to the local operator, who alone has it, that `--migrate` takes URLs as they are.
-fn naming_migrate(call: &Call, refusal: RegistryError) -> RegistryError {
-    match refusal {
+fn naming_migrate(call: &Call, error: RegistryError) -> RegistryError {
+    match error {
         RegistryError::Policy { code, problem } if call.is_local => RegistryError::Policy {
             code,
             problem: format!("{problem}, or give --migrate to take it as it is"),
         },
-        refusal => refusal,
+        error => error,
     }
 }
 
@@ -135,7 +135,7 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
     let shown = match call.at()? {
-        Some(moment) => call.registry().show_at(&call.who, call.id(), moment)?,
+        Some(point) => call.registry().show_at(&call.who, call.id(), point)?,
         None => call.registry().show(&call.who, call.id())?,
     };
     // The public sees that the name was withdrawn; its values are for those who administer it.
@@ -165,7 +165,7 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
     }
     if !call.flag("migrate")? {
         edit.check_urls()
-            .map_err(|refusal| naming_migrate(call, refusal))?;
+            .map_err(|error| naming_migrate(call, error))?;
     }
     act(call, NameAction::Edit(edit))
 }

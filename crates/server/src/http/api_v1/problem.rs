@@ -104,8 +104,8 @@ impl Problem {
 
 /// The one place where refusals of the registry become statuses.
 impl From<RegistryError> for Problem {
-    fn from(refusal: RegistryError) -> Self {
-        let status = match &refusal {
+    fn from(error: RegistryError) -> Self {
+        let status = match &error {
             RegistryError::AuthorityExists(_)
             | RegistryError::Differs { .. }
             | RegistryError::Exists { .. }
@@ -120,18 +120,18 @@ impl From<RegistryError> for Problem {
             RegistryError::Quota { .. } => StatusCode::TOO_MANY_REQUESTS,
             RegistryError::Value { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             _ => {
-                tracing::error!(error = %refusal, "a request could not be served");
+                tracing::error!(%error, "a request could not be served");
                 let message = "the server cannot do this now; its log says why";
                 let failed = StatusCode::SERVICE_UNAVAILABLE;
-                let problem = Self::new(failed, refusal.code(), message);
-                let cause = Some(Box::new(refusal));
+                let problem = Self::new(failed, error.code(), message);
+                let cause = Some(Box::new(error));
                 return Self { cause, ..problem };
             }
         };
         Self {
             status,
-            about: Box::new(convert::problem(&refusal)),
-            cause: Some(Box::new(refusal)),
+            about: Box::new(convert::problem(&error)),
+            cause: Some(Box::new(error)),
         }
     }
 }

@@ -335,10 +335,10 @@ fn take(
     let (api, who, number) = (Arc::clone(&call.api), call.who.clone(), job.number);
     let begun = call.api.background.run(move || {
         let taken = finish(api.registry(), &who);
-        if let Err(refusal) = &taken
-            && refusal.code() != "cancelled"
+        if let Err(error) = &taken
+            && error.code() != "cancelled"
         {
-            tracing::warn!(job = number, error = %refusal, "an import was not finished");
+            tracing::warn!(job = number, %error, "an import was not finished");
         }
         // The body of an import that can be resumed stays.
         if api

@@ -441,7 +441,7 @@ mod tests {
     /// The timer fires while a byte of the head is waiting to be read: the task is woken once for
     /// both, and must not forget the timer.
     #[test]
-    fn a_slow_head_ends_when_its_timeout_and_a_byte_arrive_together() {
+    fn a_slow_head_ends_when_its_timeout_and_a_byte_come_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let web = web(folder.path());
         let mut builder = tokio::runtime::Builder::new_current_thread();
