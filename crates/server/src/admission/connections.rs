@@ -25,9 +25,9 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use crate::admission::network::Network;
 use crate::admission::network_of;
 use crate::admission::seen_networks::SeenNetworks;
-use crate::http::Network;
 
 /// How many connections a listener has open.
 #[derive(Clone, Copy, Debug)]

@@ -23,7 +23,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::admission::connections::Activity;
-use crate::admission::pending_responses::LONG_RESPONSE;
+use crate::http::connection::pending_responses::LONG_RESPONSE;
 use crate::http::resolver::fast_redirect;
 use crate::http::resolver::target::{date, put_number};
 use crate::http::{Part, Web, closed, rest_api};

@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::admission::connections::Activity;
-use crate::admission::pending_responses::ConnectionResponses;
+use crate::http::connection::pending_responses::ConnectionResponses;
 
 /// How many bytes a client has to read within the timeout.
 const MIN_READ: u64 = 16 << 10;

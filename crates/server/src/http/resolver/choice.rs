@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use hyper::HeaderMap;
 use hyper::header::USER_AGENT;
 
-use crate::http::middleware::network::Network;
+use crate::admission::network::Network;
 use crate::http::resolver::accept::{Accept, languages};
 use crate::http::resolver::locations::{Location, Locations};
 

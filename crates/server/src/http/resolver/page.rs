@@ -1,8 +1,8 @@
 //! Pages for people, and the same content for programs.
 
 // Pages are functions, not templates: `askama` would add seven crates and a second language, and
-// the pages, of which most are lists of rows of a record, would need a type for each template. Tests
-// put markup into the types and the data of records and read the pages.
+// the pages, of which most are lists of rows of a record, would need a type for each template.
+// Tests put markup into the types and the data of records and read the pages.
 
 use handfast_registry::{Tombstone, rfc3339};
 use handfast_wire::{Value, json};

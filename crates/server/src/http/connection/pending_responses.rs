@@ -21,18 +21,9 @@ pub(crate) const LONG_RESPONSE: usize = 16 << 10;
 const MAX_PER_CONNECTION: u32 = 1 << 10;
 /// How many requests of one connection are worked on at once.
 const MAX_WORKING: usize = 16;
-/// How many bytes wait on all connections together.
-const MAX_TOTAL: usize = 20 << 20;
 /// A network that has less than this left is answered nothing that may be long: what was made would
 /// not be sent, and making it again and again would keep the processor busy.
 const RESERVE: usize = 1 << 20;
-/// How many bytes wait on the connections of one network.
-const MAX_PER_NETWORK: usize = 3 << 20;
-
-/// Memory for the answers of all connections.
-pub(crate) fn pool() -> Arc<MemoryPool> {
-    MemoryPool::new(MAX_TOTAL, MAX_PER_NETWORK)
-}
 
 /// The answers of one connection.
 #[derive(Clone, Debug)]
@@ -163,6 +154,7 @@ mod tests {
     use hyper::StatusCode;
 
     use super::*;
+    use crate::admission::{Admission, MAX_UNREAD_PER_NETWORK};
     use crate::http::response::reply;
 
     fn answer(length: usize) -> Response<Body> {
@@ -234,13 +226,13 @@ mod tests {
     /// One network filled the memory for answers, and everybody else was told to come again.
     #[test]
     fn one_network_leaves_memory_to_others() {
-        let all = pool();
+        let all = Admission::default().response_memory;
         let take = |host: u8| count(answer(258_000), [127, 0, 0, host].into(), &all).1;
         let attack: Vec<_> = (2..=6)
             .flat_map(|host| (0..200).map(move |_| host))
             .filter_map(take)
             .collect();
-        assert_eq!(attack.len(), 5 * (MAX_PER_NETWORK / 258_000));
+        assert_eq!(attack.len(), 5 * (MAX_UNREAD_PER_NETWORK / 258_000));
         assert!(take(1).is_some());
         assert!(refuse([127, 0, 0, 1].into(), &all).is_none());
         let more: Vec<_> = (0..100)
