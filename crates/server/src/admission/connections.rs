@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use nix::libc::{EMFILE, ENFILE};
@@ -28,6 +28,7 @@ use tokio::time::Instant;
 use crate::admission::network::Network;
 use crate::admission::network_of;
 use crate::admission::seen_networks::SeenNetworks;
+use crate::runtime::lock::Lock;
 
 /// How many connections a listener has open.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +66,7 @@ pub(crate) struct Connections {
     /// Proxies, which have many clients behind them: for these only the total counts.
     proxies: Vec<Network>,
     epoch: Instant,
-    open: Mutex<OpenConnections>,
+    open: Lock<OpenConnections>,
 }
 
 #[derive(Debug, Default)]
@@ -185,17 +186,13 @@ impl Connections {
             limits,
             proxies,
             epoch: Instant::now(),
-            open: Mutex::default(),
+            open: Lock::default(),
         })
-    }
-
-    fn open(&self) -> MutexGuard<'_, OpenConnections> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until no connection is open.
     pub(crate) async fn drained(&self) {
-        while !self.open().entries.is_empty() {
+        while !self.open.lock().entries.is_empty() {
             tokio::time::sleep(DRAIN_INTERVAL).await;
         }
     }
@@ -205,7 +202,7 @@ impl Connections {
     fn enter(self: &Arc<Self>, address: IpAddr, now: Instant) -> Option<Place> {
         let network = network_of(address);
         let is_proxy = self.proxies.iter().any(|proxy| proxy.contains(address));
-        let mut open = self.open();
+        let mut open = self.open.lock();
         open.count_network(network);
         let is_full = open.entries.len() >= self.limits.total;
         let has_place = (is_proxy || open.make_place(network, self.limits))
@@ -233,7 +230,7 @@ impl Connections {
     }
 
     fn enlarge(&self, id: ConnectionId) {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         if open.entry(id).is_none_or(|entry| entry.is_large) {
             return;
         }
@@ -343,7 +340,7 @@ struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut open = self.connections.open();
+        let mut open = self.connections.open.lock();
         if open.entry(self.id).is_some() {
             open.remove(self.id.slot);
         }
@@ -397,7 +394,7 @@ pub(crate) async fn accept<C, F>(
                 tracing::warn!(%error, "a connection could not be accepted");
                 // `EMFILE`, `ENFILE`: the process, or the machine, has too many files open.
                 if matches!(error.raw_os_error(), Some(EMFILE | ENFILE)) {
-                    connections.open().reclaim(|_| true);
+                    connections.open.lock().reclaim(|_| true);
                 }
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
@@ -420,13 +417,13 @@ mod tests {
 
     fn enter(connections: &Arc<Connections>, text: &str) -> Option<Place> {
         // Later ones have moved later.
-        let count = u32::try_from(connections.open().count).unwrap();
+        let count = u32::try_from(connections.open.lock().count).unwrap();
         let now = connections.epoch + Duration::from_secs(1) * count;
         connections.enter(text.parse().unwrap(), now)
     }
 
     fn is_open(place: &Place) -> bool {
-        place.connections.open().entry(place.id).is_some()
+        place.connections.open.lock().entry(place.id).is_some()
     }
 
     /// Idle connections of five networks blocked all others.
@@ -441,7 +438,7 @@ mod tests {
             .map(|_| enter(&connections, "192.0.2.2").unwrap())
             .collect();
         let third = enter(&connections, "192.0.2.3").unwrap();
-        assert_eq!(connections.open().entries.len(), LIMITS.total);
+        assert_eq!(connections.open.lock().entries.len(), LIMITS.total);
         // Longest idle is the one of the small network, which stays.
         let alice = enter(&connections, "192.0.2.10").unwrap();
         assert!(is_open(&small) && is_open(&third) && is_open(&alice));
@@ -452,7 +449,7 @@ mod tests {
         let bob = enter(&connections, "192.0.2.11").unwrap();
         assert!(is_open(&second[0]) && !is_open(&second[1]) && is_open(&bob));
         drop((small, first, second, third, alice, bob));
-        let open = connections.open();
+        let open = connections.open.lock();
         assert!(open.entries.is_empty() && open.by_network.is_empty());
     }
 
@@ -485,44 +482,40 @@ mod tests {
         assert!(is_open(&permits[0]) && !is_open(&permits[1]));
         assert!(is_open(&permits[2]) && is_open(&permits[3]));
         drop(permits);
-        assert_eq!(connections.open().large, 0);
+        assert_eq!(connections.open.lock().large, 0);
     }
 
     /// A connection that found no place waited until others ended.
-    #[test]
-    fn a_new_connection_is_served_while_idle_ones_fill_the_listener() {
-        let mut builder = tokio::runtime::Builder::new_current_thread();
-        let runtime = builder.enable_all().build().unwrap();
-        runtime.block_on(async {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let address = listener.local_addr().unwrap();
-            let seen = SeenNetworks::default();
-            let (_open, closing) = watch::channel(false);
-            let connections = Connections::new(LIMITS, Vec::new());
-            let echo = |mut stream: TcpStream, client: ClientConnection| async move {
-                let mut byte = [0];
-                stream.read_exact(&mut byte).await?;
-                let _working = client.activity.work();
-                stream.write_all(&byte).await
-            };
-            let asking = async {
-                let mut idle = Vec::new();
-                for _ in 0..20 {
-                    idle.push(TcpStream::connect(address).await.unwrap());
-                    let mut asking = TcpStream::connect(address).await.unwrap();
-                    asking.write_all(b"x").await.unwrap();
-                    assert_eq!(asking.read_u8().await.unwrap(), b'x');
-                }
-                // The first of the idle ones was closed, and the last was not.
-                assert_eq!(idle[0].read(&mut [0]).await.unwrap(), 0);
-                let last = idle[19].try_read(&mut [0]).unwrap_err();
-                assert_eq!(last.kind(), std::io::ErrorKind::WouldBlock);
-            };
-            tokio::select! {
-                () = accept(listener, connections, &seen, closing, echo) => panic!("it ended"),
-                () = asking => {}
+    #[tokio::test]
+    async fn a_new_connection_is_served_while_idle_ones_fill_the_listener() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = SeenNetworks::default();
+        let (_open, closing) = watch::channel(false);
+        let connections = Connections::new(LIMITS, Vec::new());
+        let echo = |mut stream: TcpStream, client: ClientConnection| async move {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).await?;
+            let _working = client.activity.work();
+            stream.write_all(&byte).await
+        };
+        let asking = async {
+            let mut idle = Vec::new();
+            for _ in 0..20 {
+                idle.push(TcpStream::connect(address).await.unwrap());
+                let mut asking = TcpStream::connect(address).await.unwrap();
+                asking.write_all(b"x").await.unwrap();
+                assert_eq!(asking.read_u8().await.unwrap(), b'x');
             }
-        });
+            // The first of the idle ones was closed, and the last was not.
+            assert_eq!(idle[0].read(&mut [0]).await.unwrap(), 0);
+            let last = idle[19].try_read(&mut [0]).unwrap_err();
+            assert_eq!(last.kind(), std::io::ErrorKind::WouldBlock);
+        };
+        tokio::select! {
+            () = accept(listener, connections, &seen, closing, echo) => panic!("it ended"),
+            () = asking => {}
+        }
     }
 
     #[test]
@@ -538,10 +531,10 @@ mod tests {
             .collect();
         let third = enter(&connections, "2001:db8:0:2::1").unwrap();
         assert!(!is_open(&one[1]) && other.iter().all(is_open));
-        assert_eq!(connections.open().by_site.len(), 1);
+        assert_eq!(connections.open.lock().by_site.len(), 1);
         assert!(enter(&connections, "2001:db8:1::1").is_some());
         drop((one, fifth, other, third));
-        assert!(connections.open().by_site.is_empty());
+        assert!(connections.open.lock().by_site.is_empty());
     }
 
     /// Everybody behind a proxy had the connections of one client.

@@ -8,7 +8,7 @@
 //! oldest client. A client that disconnects leaves its queue.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use tokio::time::timeout;
 
 use crate::admission::peer::Peer;
 use crate::runtime::blocking::BLOCKING_THREADS;
+use crate::runtime::lock::Lock;
 
 /// How long a client waits for a permit.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -96,7 +97,7 @@ pub(crate) struct WorkPermit {
 #[derive(Debug)]
 struct Shared {
     limits: Limits,
-    state: Mutex<QueueState>,
+    state: Lock<QueueState>,
 }
 
 #[derive(Debug, Default)]
@@ -131,7 +132,7 @@ enum Entered {
 
 impl WorkQueue {
     fn new(limits: Limits) -> Self {
-        let state = Mutex::default();
+        let state = Lock::default();
         Self {
             shared: Arc::new(Shared { limits, state }),
         }
@@ -162,7 +163,7 @@ impl WorkQueue {
 
     /// A permit, if there is one now.
     pub(crate) fn try_enter(&self) -> Result<WorkPermit, Busy> {
-        let mut state = self.shared.state();
+        let mut state = self.shared.state.lock();
         if state.running >= self.shared.limits.running {
             return Err(Busy);
         }
@@ -178,7 +179,7 @@ impl WorkQueue {
 
     fn ask(&self, peer: Peer) -> Result<Entered, Busy> {
         let limits = self.shared.limits;
-        let mut state = self.shared.state();
+        let mut state = self.shared.state.lock();
         if state.running < limits.running {
             state.running += 1;
             return Ok(Entered::Permit(self.permit()));
@@ -206,12 +207,6 @@ impl WorkQueue {
             number,
             receiver: Some(receiver),
         }))
-    }
-}
-
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -259,7 +254,7 @@ impl QueueState {
 
 impl Drop for WaitingClient {
     fn drop(&mut self) {
-        self.shared.state().remove(self.peer, self.number);
+        self.shared.state.lock().remove(self.peer, self.number);
     }
 }
 
@@ -270,7 +265,7 @@ impl Drop for WorkPermit {
         let Some(shared) = self.shared.take() else {
             return;
         };
-        let mut state = shared.state();
+        let mut state = shared.state.lock();
         while let Some(waiter) = state.next() {
             let permit = Self {
                 shared: Some(Arc::clone(&shared)),
@@ -331,12 +326,12 @@ mod tests {
         let gone: Vec<_> = (0..64).map(|_| enter(&queue, 2)).collect();
         let mut waits = enter(&queue, 3);
         drop(gone);
-        assert_eq!(queue.shared.state().waiting, 1);
+        assert_eq!(queue.shared.state.lock().waiting, 1);
         drop(running);
         let permit = poll(&mut waits);
         assert!(matches!(permit, Poll::Ready(Ok(_))));
         drop((permit, waits));
-        let state = queue.shared.state();
+        let state = queue.shared.state.lock();
         assert_eq!((state.running, state.waiting), (0, 0));
         assert!(state.queues.is_empty() && state.round_robin.is_empty());
     }
@@ -351,7 +346,7 @@ mod tests {
         drop(sent);
         assert!(matches!(poll(&mut waits), Poll::Ready(Ok(_))));
         drop(waits);
-        assert_eq!(queue.shared.state().running, 0);
+        assert_eq!(queue.shared.state.lock().running, 0);
     }
 
     /// A network that asks much would keep all others waiting.
@@ -393,7 +388,7 @@ mod tests {
             for _ in 0..MAX_WAITING_DATAGRAMS {
                 scope.spawn(|| queue.enter_blocking(Peer::Datagram).unwrap());
             }
-            while queue.shared.state().waiting < MAX_WAITING_DATAGRAMS {
+            while queue.shared.state.lock().waiting < MAX_WAITING_DATAGRAMS {
                 std::thread::yield_now();
             }
             assert!(matches!(queue.enter_blocking(Peer::Datagram), Err(Busy)));

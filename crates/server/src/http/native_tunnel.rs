@@ -113,7 +113,7 @@ async fn enter(native: &Native, work: MessageWork, peer: Peer) -> Result<Option<
 async fn receive(native: &Native, client: IpAddr, mut body: Incoming) -> Option<Bytes> {
     let mut deadline = Instant::now() + BODY_TIMEOUT;
     let bodies = &native.context.admission.body_memory;
-    let mut memory = bodies.pool(Sender::Anonymous).permit(client);
+    let mut memory = bodies.permit(Sender::Anonymous, client);
     let mut bytes = Vec::new();
     while let Some(frame) = timeout_at(deadline, body.frame()).await.ok()? {
         let Ok(data) = frame.ok()?.into_data() else {

@@ -6,11 +6,11 @@
 //! so that a network that floods the server loses its own requests.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use handfast_wire::{Message, RequestDigest};
 
 use crate::admission::peer::Peer;
+use crate::runtime::lock::Lock;
 
 /// How long a challenge waits for its answer, in milliseconds.
 const ANSWER_TIMEOUT: u64 = 60_000;
@@ -62,7 +62,7 @@ impl Pending {
 /// to.
 #[derive(Debug, Default)]
 pub(crate) struct PendingChallenges {
-    waiting: Mutex<WaitingChallenges>,
+    waiting: Lock<WaitingChallenges>,
 }
 
 #[derive(Debug, Default)]
@@ -83,13 +83,9 @@ struct Share {
 }
 
 impl PendingChallenges {
-    fn waiting(&self) -> MutexGuard<'_, WaitingChallenges> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Stores a request under a number, instead of one that was there.
     pub(crate) fn keep(&self, number: u32, pending: Pending, now: u64) {
-        let mut waiting = self.waiting();
+        let mut waiting = self.waiting.lock();
         waiting.take(number);
         let (peer, octets) = (pending.peer, pending.octets());
         waiting.octets += octets;
@@ -105,12 +101,12 @@ impl PendingChallenges {
 
     /// Whether a number is taken.
     pub(crate) fn has(&self, number: u32) -> bool {
-        self.waiting().by_number.contains_key(&number)
+        self.waiting.lock().by_number.contains_key(&number)
     }
 
     /// Takes a request out: a challenge is answered once.
     pub(crate) fn take(&self, number: u32) -> Option<Pending> {
-        self.waiting().take(number)
+        self.waiting.lock().take(number)
     }
 }
 
@@ -245,7 +241,7 @@ mod tests {
         for number in 0..1_000 {
             challenges.keep(number, pending(200_000, 0), 0);
         }
-        let waiting = challenges.waiting();
+        let waiting = challenges.waiting.lock();
         assert!(waiting.octets <= MAX_OCTETS);
         assert_eq!(waiting.shares[&ONE].count, waiting.by_number.len());
         assert!(waiting.by_number.contains_key(&999) && !waiting.by_number.contains_key(&0));
@@ -260,10 +256,10 @@ mod tests {
                 assert!(challenges.take(number).is_some());
             }
         }
-        assert!(challenges.waiting().by_number.len() <= MAX_WAITING);
+        assert!(challenges.waiting.lock().by_number.len() <= MAX_WAITING);
         challenges.keep(1, pending(1, ANSWER_TIMEOUT), ANSWER_TIMEOUT);
-        assert_eq!(challenges.waiting().by_number.len(), 1);
-        assert_eq!(challenges.waiting().shares[&ONE].order.len(), 1);
+        assert_eq!(challenges.waiting.lock().by_number.len(), 1);
+        assert_eq!(challenges.waiting.lock().shares[&ONE].order.len(), 1);
     }
 
     #[test]
@@ -273,11 +269,11 @@ mod tests {
             challenges.keep(7, pending(100, now), now);
         }
         let octets = pending(100, 0).octets();
-        assert_eq!(challenges.waiting().octets, octets);
+        assert_eq!(challenges.waiting.lock().octets, octets);
         assert!(challenges.take(7).is_some());
         assert!(challenges.take(7).is_none());
-        assert_eq!(challenges.waiting().octets, 0);
-        assert!(challenges.waiting().shares.is_empty());
+        assert_eq!(challenges.waiting.lock().octets, 0);
+        assert!(challenges.waiting.lock().shares.is_empty());
     }
 
     /// Four connections that sent long requests and answered none pushed out the challenges of
@@ -293,7 +289,7 @@ mod tests {
             let length = if number % 100 == 0 { 250_000 } else { 10 };
             challenges.keep(number, pending_of(peer, length, 0), 0);
         }
-        let waiting = challenges.waiting();
+        let waiting = challenges.waiting.lock();
         assert!(waiting.by_number.len() <= MAX_WAITING && waiting.octets <= MAX_OCTETS);
         drop(waiting);
         assert!(challenges.take(1).is_some());

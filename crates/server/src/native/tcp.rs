@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::admission::body_memory::Sender;
 use crate::admission::connections::ClientConnection;
 use crate::admission::expensive_work::Busy;
+use crate::admission::network_of;
 use crate::admission::peer::Peer;
 use crate::native::feed::Feed;
 use crate::native::{
@@ -67,9 +68,9 @@ pub(crate) async fn serve_connection(
                 let memory = memory.get_or_insert_with(|| {
                     deadline = deadline.min(Instant::now() + LONG_MESSAGE_TIMEOUT);
                     let bodies = &native.context.admission.body_memory;
-                    bodies.pool(Sender::Anonymous).permit(ip)
+                    bodies.permit(Sender::Anonymous, ip)
                 });
-                let more = incoming.capacity().saturating_sub(memory.bytes());
+                let more = incoming.capacity().saturating_sub(memory.count());
                 if more > 0 && !memory.grow(more, deadline).await {
                     return Err(io::ErrorKind::TimedOut.into());
                 }
@@ -152,7 +153,7 @@ async fn send(
             Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 let memory = &native.context.admission.response_memory;
-                let waiting = memory.try_take(client, bytes.len());
+                let waiting = memory.try_take(network_of(client), bytes.len());
                 let _waiting = waiting.ok_or(io::ErrorKind::TimedOut)?;
                 return timeout(TCP_TIMEOUT, stream.write_all(bytes)).await?;
             }

@@ -5,8 +5,8 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use handfast_registry::reuse_snapshots;
@@ -21,6 +21,7 @@ use crate::admission::udp_responses::Allowed;
 use crate::auth::remote_servers::RemoteServers;
 use crate::native::reassembly::MessageParts;
 use crate::native::{MessageWork, Native};
+use crate::runtime::lock::Lock;
 use crate::runtime::native_metrics::Dropped;
 use crate::runtime::native_metrics::Transport;
 use crate::runtime::snapshot_reuse;
@@ -248,12 +249,12 @@ type Slow = (Envelope, Vec<u8>, SockaddrStorage, (IpAddr, Allowed));
 /// the rest.
 fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Slow>> {
     let (give, take) = sync_channel::<Slow>(MAX_WAITING_MESSAGES);
-    let take = Arc::new(Mutex::new(take));
+    let take = Arc::new(Lock::new(take));
     for _ in 0..WORKERS {
         let (native, socket, take) = (Arc::clone(native), socket.try_clone()?, Arc::clone(&take));
         let work = move || {
             let mut replies = Replies::new();
-            let next = || take.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let next = || take.lock().recv();
             while let Ok((envelope, payload, from, client)) = next() {
                 let permit = match native.work_of(&envelope, &payload) {
                     MessageWork::Login => {

@@ -4,8 +4,7 @@ use std::ops::ControlFlow;
 
 use handfast_api::{self as api, PolicyChange};
 use handfast_registry::{
-    Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Principal,
-    RegistryError, Role,
+    Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Principal, Role,
 };
 
 use super::call::{Answer, Call};
@@ -84,9 +83,8 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
     let path = if given.request {
         // A token that is for something else is not for this.
         if matches!(call.who, Principal::Limited { .. }) {
-            let problem = "a token that is limited asks for no authorities".to_string();
-            let code = "not-yours";
-            return Err(RegistryError::Policy { code, problem }.into());
+            let problem = "a token that is limited asks for no authorities";
+            return Err(Problem::policy("not-yours", problem));
         }
         registry.request_authority(&call.who, &given.authority, new)?
     } else {

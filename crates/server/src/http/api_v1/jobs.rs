@@ -171,8 +171,7 @@ pub(super) fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     // A long list takes memory and a thread while it is looked at: an account has few of them at a
     // time.
     let is_long = call.body.len() > LONG_LIST;
-    let open = is_long.then(|| call.api.streams.enter(who.to_string()));
-    let _open = open.transpose()?;
+    let _open = is_long.then(|| call.enter_stream()).transpose()?;
     if !dry_run && is_preferred(&call.headers) {
         let started = wanted.start(registry, who)?.left_alone();
         let answer = Answer::accepted(call, started.job().clone())?;

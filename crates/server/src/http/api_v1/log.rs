@@ -24,9 +24,7 @@ fn shown(key: &VerifyingKey) -> LogKey {
 pub(super) fn checkpoint(call: &Call) -> Result<Answer, Problem> {
     let events = call.registry().event_count()?;
     let signed = &call.api.checkpoint;
-    let mut signed = signed
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut signed = signed.lock();
     if let Some((of, text)) = &*signed
         && *of == events
     {

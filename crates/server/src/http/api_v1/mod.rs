@@ -18,17 +18,15 @@ mod names;
 mod namespaces;
 mod openapi;
 pub(crate) mod operator;
-mod permits;
 mod problem;
 mod routes;
 mod search;
 mod spool;
-mod streams;
 mod table;
 mod tokens;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use handfast_registry::{Principal, Registry};
@@ -49,15 +47,16 @@ use self::idempotency::{Answered, Begun, First, Key};
 use self::problem::Problem;
 use self::routes::{Found, Group, Handler, RequestBody, Route};
 use self::spool::Spooling;
-use self::streams::Streams;
 use self::table::GROUPS;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
+use crate::admission::shared_limit::{SharePermit, SharedLimit};
 use crate::http::connection::request_body::{BodyError, Incoming, late_body};
 use crate::http::percent::decode_form;
 use crate::http::response::{Body, plain};
 use crate::http::{Caller, Web};
+use crate::runtime::lock::Lock;
 
 /// The registry that the API serves, and the state between requests.
 pub(crate) struct Api {
@@ -65,13 +64,14 @@ pub(crate) struct Api {
     settings: ApiSettings,
     answered: Answered,
     background: Background,
-    streams: Streams,
+    /// Bodies of any length that are on their way, by account.
+    streams: Arc<SharedLimit<String>>,
     /// How many bytes of imports are on their way.
     spooling: Spooling,
     /// Whether names are being counted.
     is_counting: AtomicBool,
     /// The last checkpoint that was signed, and of how many events.
-    checkpoint: Mutex<Option<(u64, String)>>,
+    checkpoint: Lock<Option<(u64, String)>>,
     /// Numbers for the files of imports that are being received.
     spool_files: AtomicU64,
 }
@@ -93,10 +93,10 @@ impl Api {
             settings,
             answered: Answered::default(),
             background: Background::default(),
-            streams: Streams::default(),
+            streams: SharedLimit::new(MAX_STREAMS, MAX_STREAMS_PER_ACCOUNT),
             spooling: Spooling::default(),
             is_counting: AtomicBool::new(false),
-            checkpoint: Mutex::new(None),
+            checkpoint: Lock::new(None),
             spool_files: AtomicU64::new(0),
         }
     }
@@ -116,6 +116,11 @@ impl Api {
     }
 }
 
+/// How many bodies of any length are on their way at once. Each has a thread that waits for it, for
+/// as long as something comes or goes; there are more threads, so that some are left for everything
+/// else.
+const MAX_STREAMS: usize = 8;
+const MAX_STREAMS_PER_ACCOUNT: usize = 3;
 /// The longest body that is not read line by line.
 const MAX_BODY: usize = 2 << 20;
 /// The longest body of an anonymous client.
@@ -204,8 +209,7 @@ async fn find_and_answer(
     let queue = &web.context.admission.expensive_work.requests;
     let permit = queue.enter(Peer::connected(caller.address.ip())).await;
     let permit = permit.map_err(|Busy| {
-        let message = "too many requests are under way: try again in a few seconds";
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+        Problem::busy("too many requests are under way: try again in a few seconds")
     })?;
     run(call, route, stream, permit).await
 }
@@ -264,10 +268,9 @@ async fn run(
         }
     });
     drop(work);
-    first.await.map_err(|_| {
-        let message = "the server could not do this; its log says why";
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
-    })
+    first
+        .await
+        .map_err(|_| Problem::failed("the server could not do this; its log says why"))
 }
 
 /// Answers a request, or begins to.
@@ -278,9 +281,7 @@ fn work(
     begun: &mut dyn FnMut(Response<Body>),
 ) -> Result<Option<Response<Body>>, Problem> {
     let is_stream = !call.is_local && !matches!(route.handler, Handler::Job(_) | Handler::Plain(_));
-    let streams = &call.api.streams;
-    let stream_of = is_stream.then(|| streams.enter(call.who.to_string()));
-    let _open = stream_of.transpose()?;
+    let _open = is_stream.then(|| call.enter_stream()).transpose()?;
     let handler = match (&route.handler, stream) {
         (Handler::Import, Some(LineStream::Local(body))) => {
             return operator::import(call, body, begun).map(|()| None);
@@ -374,6 +375,14 @@ impl Call {
     /// Whether it is known who asks.
     fn is_known(&self) -> bool {
         self.who != Principal::nobody()
+    }
+
+    /// Counts a body of any length until the permit is dropped.
+    fn enter_stream(&self) -> Result<SharePermit<String>, Problem> {
+        let permit = self.api.streams.try_take(self.who.to_string(), 1);
+        permit.ok_or_else(|| {
+            Problem::busy("others are being sent and taken already: come again later")
+        })
     }
 }
 
@@ -471,8 +480,7 @@ fn not_received(error: BodyError, sender: Sender) -> Response<Body> {
         }
         BodyError::Late => Problem::new(status, "late", late_body(sender)),
         BodyError::Busy => {
-            let message = "too many bodies are on their way to this server: try again";
-            Problem::new(status, "busy", message)
+            Problem::busy("too many bodies are on their way to this server: try again")
         }
     };
     problem.into_response()

@@ -11,10 +11,11 @@ use handfast_registry::{
 use handfast_wire::Reference;
 use handfast_wire::json::ParsedValue;
 use hyper::StatusCode;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 
 use super::call::{Answer, Call};
 use super::convert;
-use super::permits::Permits;
 use super::problem::Problem;
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
@@ -216,7 +217,7 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
     let (at, limit) = (call.at()?, call.limit()?);
     let after = call.number("after")?.unwrap_or_default();
     let registry = call.registry();
-    let _permit = HISTORIES.acquire();
+    let _permit = Handle::current().block_on(HISTORIES.acquire());
     // In a thread of its own: the allocator reserves some megabytes for each thread that has made
     // such a page, and there are many threads that answer requests.
     let made = thread::scope(|scope| {
@@ -228,10 +229,7 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
         let worker = worker.spawn_scoped(scope, page).ok()?;
         worker.join().ok()
     });
-    let failed = || {
-        let message = "the server has no thread for this: try again";
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
-    };
+    let failed = || Problem::failed("the server has no thread for this: try again");
     Ok(Answer::written(made.ok_or_else(failed)??))
 }
 
@@ -255,17 +253,17 @@ fn written(page: HistoryPage) -> Vec<u8> {
 }
 
 /// How many pages of history are made at once: each takes some megabytes while it is made.
-static HISTORIES: Permits = Permits::new(8);
+static HISTORIES: Semaphore = Semaphore::const_new(8);
 
 /// How many events of a name are proven in one answer.
 const MAX_PROVEN_EVENTS: usize = 1_000;
 
 /// How many proofs are made at once: one of many events takes a megabyte, and hashes for each.
-static PROOFS: Permits = Permits::new(4);
+static PROOFS: Semaphore = Semaphore::const_new(4);
 
 pub(super) fn prove(call: &Call) -> Result<Answer, Problem> {
     let registry = call.registry();
-    let _permit = PROOFS.acquire();
+    let _permit = Handle::current().block_on(PROOFS.acquire());
     if !call.is_local && registry.has_more_events(&call.who, call.id(), MAX_PROVEN_EVENTS)? {
         let message = format!("the name has more than {MAX_PROVEN_EVENTS} events");
         let status = StatusCode::UNPROCESSABLE_ENTITY;
@@ -278,10 +276,7 @@ pub(super) fn prove(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn principal(text: &str) -> Result<Principal, Problem> {
     Principal::parse(text).map_err(|error| {
-        Problem::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "bad-account",
-            error.to_string(),
-        )
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        Problem::new(status, "bad-account", error.to_string())
     })
 }

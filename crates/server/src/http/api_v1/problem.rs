@@ -41,6 +41,22 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "usage", message)
     }
 
+    /// The client should try again in a few seconds.
+    pub(super) fn busy(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+    }
+
+    /// The server cannot do this.
+    pub(super) fn failed(message: &str) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
+    }
+
+    /// The state of the registry, or the rights of the caller, do not allow this.
+    pub(super) fn policy(code: &'static str, problem: &str) -> Self {
+        let problem = problem.to_string();
+        RegistryError::Policy { code, problem }.into()
+    }
+
     /// The caller is not known, and has to be.
     pub(super) fn unknown() -> Self {
         let message = "this is for those who are known: send `Authorization: Bearer TOKEN`";
@@ -160,10 +176,9 @@ mod tests {
     /// Only some of the answers that say `busy` said when to ask again.
     #[test]
     fn whatever_is_busy_says_when_to_ask_again() {
-        let status = StatusCode::SERVICE_UNAVAILABLE;
-        let busy = Problem::new(status, "busy", "come again").into_response();
+        let busy = Problem::busy("come again").into_response();
         assert_eq!(busy.headers()[RETRY_AFTER], "5");
-        let failed = Problem::new(status, "failed", "see the log").into_response();
+        let failed = Problem::failed("see the log").into_response();
         assert!(failed.headers().get(RETRY_AFTER).is_none());
     }
 }

@@ -11,7 +11,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use handfast_registry::{Format, Import, Job, Principal, Registry, RegistryError};
@@ -27,6 +27,7 @@ use super::Api;
 use super::call::{Answer, Call};
 use super::problem::Problem;
 use crate::http::connection::request_body::Incoming;
+use crate::runtime::lock::Lock;
 
 /// The folder, in the data folder.
 const FOLDER: &str = "spool";
@@ -58,7 +59,7 @@ const MIN_BYTES_IN_TIME: usize = 16 << 10;
 
 /// How many bytes of bodies are in files that no job has taken, by account.
 #[derive(Default)]
-pub(super) struct Spooling(Mutex<HashMap<String, u64>>);
+pub(super) struct Spooling(Lock<HashMap<String, u64>>);
 
 /// A body that was received, in a file. The file goes with this, unless a job has taken it.
 pub(super) struct Spooled {
@@ -73,17 +74,11 @@ impl Drop for Spooled {
     fn drop(&mut self) {
         // It has another name if a job takes it.
         drop(fs::remove_file(&self.path));
-        let mut counted = self.api.spooling.lock();
+        let mut counted = self.api.spooling.0.lock();
         match counted.get_mut(&self.account) {
             Some(bytes) if *bytes > self.size => *bytes -= self.size,
             _ => drop(counted.remove(&self.account)),
         }
-    }
-}
-
-impl Spooling {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, u64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -101,7 +96,7 @@ impl Spooled {
     /// Counts bytes before they are written.
     fn grow(&mut self, bytes: u64, waiting: &Waiting) -> Result<(), Problem> {
         let limit = self.api.settings.spool_limit;
-        let mut counted = self.api.spooling.lock();
+        let mut counted = self.api.spooling.0.lock();
         let all = counted.values().sum::<u64>() + bytes + waiting.all;
         let own = counted.entry(self.account.clone()).or_default();
         if *own + bytes + waiting.own > limit {
@@ -116,8 +111,7 @@ impl Spooled {
         }
         if all > limit.saturating_mul(ALL_ACCOUNTS) {
             let message = "the imports of others take all the room for imports: come again later";
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            return Err(Problem::new(status, "busy", message));
+            return Err(Problem::busy(message));
         }
         *own += bytes;
         self.size += bytes;
@@ -243,8 +237,7 @@ impl SteadyBody {
 
 fn failed(error: &io::Error) -> Problem {
     tracing::error!(%error, "what was sent could not be kept");
-    let message = "the server cannot keep this now; its log says why";
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
+    Problem::failed("the server cannot keep this now; its log says why")
 }
 
 /// Begins an import of a received body.
@@ -287,14 +280,14 @@ pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<A
 /// Resumes an import that was interrupted, if its body is still stored.
 pub(super) fn resume(call: &Call, job: &Job) -> Result<Answer, Problem> {
     let gone = || {
-        let problem = "what was sent is not here any more: send it again".to_string();
-        let code = "no-input";
-        Problem::from(RegistryError::Policy { code, problem })
+        Problem::policy(
+            "no-input",
+            "what was sent is not here any more: send it again",
+        )
     };
     if job.who != call.who {
-        let problem = "only the account that began an import can resume it".to_string();
-        let code = "not-yours";
-        return Err(RegistryError::Policy { code, problem }.into());
+        let problem = "only the account that began an import can resume it";
+        return Err(Problem::policy("not-yours", problem));
     }
     let path = path(call.registry(), job.number);
     let manner = fs::read(path.with_extension("json")).map_err(|_| gone())?;

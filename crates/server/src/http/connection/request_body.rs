@@ -5,6 +5,7 @@
 //! HTTP/1.1 a client can read the answer and reuse the connection only after the body was read,
 //! so the server reads the rest of the body and discards it, within limits.
 
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -18,7 +19,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::admission::body_memory::{BODY_TIMEOUT, MEMORY_TIMEOUT, MIN_BODY_BYTES, Sender};
 use crate::admission::connections::{Activity, Receiving};
-use crate::admission::memory_pool::MemoryPermit;
+use crate::admission::shared_limit::SharePermit;
 use crate::http::response::{Body, reply};
 use crate::http::{CLIENT_TIMEOUT, Caller, Web};
 
@@ -87,7 +88,7 @@ impl Incoming {
             return Ok(Bytes::new());
         }
         let memory = &web.context.admission.body_memory;
-        let mut memory = memory.pool(sender).permit(caller.address.ip());
+        let mut memory = memory.permit(sender, caller.address.ip());
         let mut deadline = Instant::now() + BODY_TIMEOUT;
         let (mut bytes, mut since) = (Vec::new(), 0);
         loop {
@@ -154,11 +155,11 @@ pub(crate) fn not_received(error: BodyError) -> Response<Body> {
 /// Bytes that count as long as anybody has them.
 pub(crate) struct CountedBody {
     bytes: Vec<u8>,
-    _memory: MemoryPermit,
+    _memory: SharePermit<IpAddr>,
 }
 
 impl CountedBody {
-    pub(crate) fn new(bytes: Vec<u8>, memory: MemoryPermit) -> Self {
+    pub(crate) fn new(bytes: Vec<u8>, memory: SharePermit<IpAddr>) -> Self {
         Self {
             bytes,
             _memory: memory,
