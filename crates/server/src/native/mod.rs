@@ -6,7 +6,6 @@
 //! checks, the response codes, and the bytes.
 
 mod challenges;
-mod checkpoint;
 mod delegated;
 mod exchange;
 pub(crate) mod fast_path;

@@ -67,8 +67,11 @@ impl RestAnswer {
         Self::new(status, out)
     }
 
-    /// A record of which nothing is given.
-    pub(crate) fn nothing(handle: &str) -> Self {
+    /// The values of a record that a client may read, if there are any.
+    pub(crate) fn found(handle: &str, values: &[Value<'_>]) -> Self {
+        if !values.is_empty() {
+            return Self::values(StatusCode::OK, ResponseCode::Success, handle, values);
+        }
         let mut out = start(ResponseCode::ValuesNotFound);
         out.extend_from_slice(b",\"values\":[]");
         put_member(&mut out, "handle", handle);

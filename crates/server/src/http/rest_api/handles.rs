@@ -12,7 +12,6 @@ use super::credentials::{Login, challenge_line, login};
 use super::request::RestRequest;
 use crate::auth::administrator::is_administrator;
 use crate::error::Fault;
-use crate::handles::ReadableValues;
 use crate::http::Web;
 use crate::status::is_status;
 
@@ -38,13 +37,9 @@ pub(crate) fn read(
         Some(_) => request.parameters.is_true("publicOnly"),
         None => login.known.is_none(),
     };
-    let public = if is_public_only {
-        stored(web, &asked).map(|json| RestAnswer::new(StatusCode::OK, json))
-    } else {
-        None
-    };
+    let public = is_public_only.then(|| stored(web, &asked)).flatten();
     let answered = match public {
-        Some(answer) => Ok(answer),
+        Some(json) => Ok(RestAnswer::new(StatusCode::OK, json)),
         None => read_any(web, request, &asked, is_public_only, &login),
     };
     answered
@@ -90,37 +85,18 @@ fn read_any(
     if is_status(&whole) {
         let who = login.who().filter(|_| !is_public_only);
         let values = context.status_for(who.as_ref(), asked)?;
-        return Ok(if values.is_empty() {
-            RestAnswer::nothing(name)
-        } else {
-            RestAnswer::values(StatusCode::OK, ResponseCode::Success, name, &values)
-        });
+        return Ok(RestAnswer::found(name, &values));
     }
     if is_administrator(&whole) {
         let value = context.identity.administrator_value();
-        let selected: Vec<_> = Some(value)
-            .filter(|value| asked.selects(value))
-            .into_iter()
-            .collect();
-        return Ok(if selected.is_empty() {
-            RestAnswer::nothing(name)
-        } else {
-            RestAnswer::values(StatusCode::OK, ResponseCode::Success, name, &selected)
-        });
+        let selected = Some(value).filter(|value| asked.selects(value));
+        return Ok(RestAnswer::found(name, selected.as_slice()));
     }
     if let Some(answer) = referral(web, request, name)? {
         return Ok(answer);
     }
     match context.values_for(asked, &whole, is_public_only, login.who().as_ref()) {
-        Ok(ReadableValues::Values(values)) => Ok(RestAnswer::values(
-            StatusCode::OK,
-            ResponseCode::Success,
-            name,
-            &values,
-        )),
-        Ok(ReadableValues::LoginNeeded) => {
-            Err(RestProblem::code(ResponseCode::AuthenticationNeeded))
-        }
+        Ok(values) => Ok(RestAnswer::found(name, &values)),
         Err(fault) if fault.code == ResponseCode::ValuesNotFound => nothing_public(web, asked),
         Err(fault) => Err(fault.into()),
     }
@@ -133,11 +109,7 @@ fn nothing_public(web: &Web, asked: &ResolutionRequest<'_>) -> Result<RestAnswer
     let name = &*asked.handle;
     let mut roles = web.registry().roles_of(name)?;
     roles.retain(|value| asked.selects(value));
-    Ok(if roles.is_empty() {
-        RestAnswer::nothing(name)
-    } else {
-        RestAnswer::values(StatusCode::OK, ResponseCode::Success, name, &roles)
-    })
+    Ok(RestAnswer::found(name, &roles))
 }
 
 /// The referral to the servers of a delegated prefix.

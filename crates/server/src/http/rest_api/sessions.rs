@@ -13,7 +13,6 @@ use super::credentials::{Signed, by_answer, by_password, challenge_line, session
 use super::open_sessions::RestSession;
 use super::parameters::wrong;
 use super::request::RestRequest;
-use crate::admission::peer::Peer;
 use crate::http::Web;
 
 /// Opens a session.
@@ -22,8 +21,7 @@ pub(crate) fn start(web: &Web, request: &RestRequest) -> Result<RestAnswer, Rest
     if said.fields.session().is_some() {
         return Ok(RestAnswer::empty(StatusCode::BAD_REQUEST));
     }
-    let peer = Peer::connected(request.caller.address.ip());
-    let session = web.rest.sessions.start(&web.context.world, peer);
+    let session = web.rest.sessions.start(&web.context.world, request.peer());
     if let Some(readings) = said.basic {
         if request.is_by_another_page() {
             return Ok(RestAnswer::empty(StatusCode::FORBIDDEN));
