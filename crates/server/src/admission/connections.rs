@@ -290,7 +290,13 @@ impl OpenConnections {
                 let of_network = self.by_network.get(&entry.network).copied();
                 let last = entry.activity.last.load(Ordering::Relaxed);
                 // Of those that moved in one millisecond, the one that came first.
-                (entry.is_proxy, Reverse(of_network), last, entry.number, slot)
+                (
+                    entry.is_proxy,
+                    Reverse(of_network),
+                    last,
+                    entry.number,
+                    slot,
+                )
             })
             .collect();
         // A sixteenth at most, so that few lose connections where few are allowed.

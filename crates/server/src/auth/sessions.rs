@@ -128,6 +128,7 @@ impl SessionTable {
                     key: session.number,
                     peer: session.peer,
                     last: state.last,
+                    size: 1,
                 })
             });
             for number in surplus(entries, max - COUNT_INTERVAL) {

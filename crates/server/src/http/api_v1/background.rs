@@ -12,7 +12,7 @@ use std::thread;
 
 use handfast_registry::Job;
 use hyper::StatusCode;
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{HeaderMap, HeaderName};
 
 use super::call::{Answer, Call};
 use super::convert;
@@ -90,17 +90,17 @@ impl Answer {
     /// A job has begun.
     pub(super) fn accepted(call: &Call, job: Job) -> Result<Self, Problem> {
         let (job, progress) = call.registry().with_progress(job)?;
-        let mut answer = Self::json(&convert::job(&job, progress));
-        answer = answer.created("jobs", &job.number.to_string());
-        answer.status = StatusCode::ACCEPTED;
-        let applied = HeaderValue::from_static("respond-async");
-        answer.headers.push((APPLIED, applied));
-        Ok(answer)
+        let answer = Self::json(&convert::job(&job, progress));
+        let answer = answer.created("jobs", &job.number.to_string());
+        let answer = answer.status(StatusCode::ACCEPTED);
+        Ok(answer.with(APPLIED, "respond-async"))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use hyper::header::HeaderValue;
+
     use super::*;
 
     #[test]

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Api;
 use super::problem::Problem;
 use crate::http::percent::{SEGMENT, encode};
-use crate::http::response::{Body, reply};
+use crate::http::response::{Body, WithHeader, empty, reply};
 
 /// A request, with everything but its body as a stream.
 pub(super) struct Call {
@@ -137,7 +137,7 @@ impl Call {
     /// Something with a version, unless the client has it already.
     pub(super) fn versioned(&self, version: u64, body: &impl Serialize) -> Answer {
         let answer = if self.has(version) {
-            Answer::new(StatusCode::NOT_MODIFIED, Content::None)
+            Answer(empty(StatusCode::NOT_MODIFIED))
         } else {
             Answer::json(body)
         };
@@ -151,28 +151,9 @@ fn version(header: &HeaderValue) -> Option<u64> {
 }
 
 /// What is answered.
-pub(super) struct Answer {
-    pub(super) status: StatusCode,
-    pub(super) content: Content,
-    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
-}
-
-pub(super) enum Content {
-    Bytes(Vec<u8>),
-    Json(Bytes),
-    None,
-    Text(String),
-}
+pub(super) struct Answer(pub(super) Response<Body>);
 
 impl Answer {
-    pub(super) fn new(status: StatusCode, content: Content) -> Self {
-        Self {
-            status,
-            content,
-            headers: Vec::new(),
-        }
-    }
-
     /// A type of the API. None of them has a form that JSON lacks: writing cannot fail.
     pub(super) fn json(body: &impl Serialize) -> Self {
         Self::written(serde_json::to_vec(body).unwrap_or_default())
@@ -180,54 +161,34 @@ impl Answer {
 
     /// JSON that is written already.
     pub(super) fn written(body: impl Into<Bytes>) -> Self {
-        Self::new(StatusCode::OK, Content::Json(body.into()))
+        Self(reply(StatusCode::OK, "application/json", body))
     }
 
     pub(super) fn text(text: String) -> Self {
-        Self::new(StatusCode::OK, Content::Text(text))
+        Self(reply(StatusCode::OK, "text/plain; charset=utf-8", text))
     }
 
     /// Done, and there is nothing to show.
     pub(super) fn done() -> Self {
-        Self::new(StatusCode::NO_CONTENT, Content::None)
+        Self(empty(StatusCode::NO_CONTENT))
     }
 
     /// Something is new, at a place below `/api/v1`.
-    pub(super) fn created(mut self, collection: &str, id: &str) -> Self {
-        self.status = StatusCode::CREATED;
+    pub(super) fn created(self, collection: &str, id: &str) -> Self {
         let place = format!("/api/v1/{collection}/{}", encode(id, SEGMENT));
-        if let Ok(place) = HeaderValue::from_str(&place) {
-            self.headers.push((LOCATION, place));
-        }
-        self
+        self.with(LOCATION, &place).status(StatusCode::CREATED)
     }
 
     pub(super) fn status(mut self, status: StatusCode) -> Self {
-        self.status = status;
+        *self.0.status_mut() = status;
         self
     }
 
-    pub(super) fn version(mut self, version: u64) -> Self {
-        if let Ok(tag) = HeaderValue::from_str(&format!("\"{version}\"")) {
-            self.headers.push((ETAG, tag));
-        }
-        self
+    pub(super) fn version(self, version: u64) -> Self {
+        self.with(ETAG, &format!("\"{version}\""))
     }
 
-    pub(super) fn into_response(self) -> Response<Body> {
-        let mut response = match self.content {
-            Content::Bytes(bytes) => reply(self.status, "application/octet-stream", bytes),
-            Content::Json(body) => reply(self.status, "application/json", body),
-            Content::Text(text) => reply(self.status, "text/plain; charset=utf-8", text),
-            Content::None => {
-                let mut response = reply(self.status, "", Bytes::new());
-                response.headers_mut().clear();
-                response
-            }
-        };
-        for (name, value) in self.headers {
-            response.headers_mut().insert(name, value);
-        }
-        response
+    pub(super) fn with(self, name: HeaderName, value: &str) -> Self {
+        Self(self.0.with(name, value))
     }
 }

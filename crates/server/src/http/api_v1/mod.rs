@@ -54,7 +54,7 @@ use crate::admission::peer::Peer;
 use crate::admission::shared_limit::{SharePermit, SharedLimit};
 use crate::http::connection::request_body::{BodyError, Incoming, late_body};
 use crate::http::percent::decode_form;
-use crate::http::response::{Body, plain};
+use crate::http::response::{Body, WithHeader, empty};
 use crate::http::{Caller, Web};
 use crate::runtime::lock::Lock;
 
@@ -133,21 +133,19 @@ pub(crate) async fn answer(
     request: Request<Incoming>,
 ) -> Response<Body> {
     let outcome = find_and_answer(web, caller, request).await;
-    let mut response = outcome.unwrap_or_else(Problem::into_response);
-    let headers = response.headers_mut();
-    // Who asks is said by a header that a page must set itself: no site acts in the name of who
-    // visits it.
-    let anyone = HeaderValue::from_static("*");
-    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
-    let exposed = HeaderValue::from_static("ETag, Location, Preference-Applied, X-Request-Id");
-    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
-    let each_time = HeaderValue::from_static("private, no-cache");
+    let exposed = "ETag, Location, Preference-Applied, X-Request-Id";
+    let response = outcome
+        .unwrap_or_else(Problem::into_response)
+        // Who asks is said by a header that a page must set itself: no site acts in the name of
+        // who visits it.
+        .with(ACCESS_CONTROL_ALLOW_ORIGIN, "*")
+        .with(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     // What never changes says so itself.
-    if !headers.contains_key(CACHE_CONTROL) {
-        headers.insert(CACHE_CONTROL, each_time);
-        headers.insert(VARY, HeaderValue::from_static("Authorization"));
+    if response.headers().contains_key(CACHE_CONTROL) {
+        return response;
     }
-    response
+    let response = response.with(CACHE_CONTROL, "private, no-cache");
+    response.with(VARY, "Authorization")
 }
 
 async fn find_and_answer(
@@ -312,7 +310,7 @@ fn once(
     handler: impl FnOnce(&Call) -> Result<Answer, Problem>,
 ) -> Result<Response<Body>, Problem> {
     let answer = |call: &Call| match handler(call) {
-        Ok(answer) => answer.into_response(),
+        Ok(answer) => answer.0,
         // Who is not known is told to say who they are.
         Err(problem) if problem.status == StatusCode::FORBIDDEN && !call.is_known() => {
             Problem::unknown().into_response()
@@ -493,24 +491,16 @@ fn other_method(method: &Method, methods: &[&'static str]) -> Response<Body> {
         words.push("HEAD");
     }
     words.push("OPTIONS");
-    let allowed = HeaderValue::from_str(&words.join(", "));
-    let allowed = allowed.unwrap_or(HeaderValue::from_static("OPTIONS"));
-    let mut response = if method == Method::OPTIONS {
-        let mut response = plain(StatusCode::NO_CONTENT, "");
-        let headers = response.headers_mut();
-        headers.clear();
-        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, allowed.clone());
+    let allowed = words.join(", ");
+    let response = if method == Method::OPTIONS {
         let taken = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, \
             Prefer, X-Request-Id";
-        headers.insert(
-            ACCESS_CONTROL_ALLOW_HEADERS,
-            HeaderValue::from_static(taken),
-        );
-        response
+        empty(StatusCode::NO_CONTENT)
+            .with(ACCESS_CONTROL_ALLOW_METHODS, &allowed)
+            .with(ACCESS_CONTROL_ALLOW_HEADERS, taken)
     } else {
         let message = "this path has other methods: see `Allow`";
         Problem::new(StatusCode::METHOD_NOT_ALLOWED, "other-method", message).into_response()
     };
-    response.headers_mut().insert(ALLOW, allowed);
-    response
+    response.with(ALLOW, allowed)
 }

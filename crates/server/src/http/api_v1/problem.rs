@@ -2,12 +2,12 @@
 
 use handfast_api as api;
 use handfast_registry::RegistryError;
-use hyper::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
 
 use super::call::Call;
 use super::convert;
-use crate::http::response::{Body, reply};
+use crate::http::response::{Body, WithHeader, reply};
 
 /// After how many seconds a client that heard `busy` should ask again.
 const BUSY_RETRY: u64 = 5;
@@ -108,13 +108,12 @@ impl Problem {
         let body = serde_json::to_vec(&document).unwrap_or_default();
         let mut response = reply(status, "application/problem+json", body);
         if status == StatusCode::UNAUTHORIZED {
-            let challenge = HeaderValue::from_static("Bearer realm=\"handfast\"");
-            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+            response = response.with(WWW_AUTHENTICATE, "Bearer realm=\"handfast\"");
         }
-        if let Some(seconds) = retry_after {
-            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        match retry_after {
+            Some(seconds) => response.with(RETRY_AFTER, seconds),
+            None => response,
         }
-        response
     }
 }
 

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body as HttpBody, Bytes, Frame, Incoming as Stream, SizeHint};
-use hyper::header::{HeaderValue, RETRY_AFTER};
+use hyper::header::RETRY_AFTER;
 use hyper::{Response, StatusCode};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::admission::body_memory::{BODY_TIMEOUT, MEMORY_TIMEOUT, MIN_BODY_BYTES, Sender};
 use crate::admission::connections::{Activity, Receiving};
 use crate::admission::shared_limit::SharePermit;
-use crate::http::response::{Body, reply};
+use crate::http::response::{Body, WithHeader, reply};
 use crate::http::{CLIENT_TIMEOUT, Caller, Web};
 
 /// How much is thrown away at most.
@@ -144,12 +144,11 @@ pub(crate) fn not_received(error: BodyError) -> Response<Body> {
         BodyError::Late => late_body(Sender::Anonymous) + "\n",
         BodyError::TooLong => "the body is too long\n".to_string(),
     };
-    let mut response = reply(error.status(), "text/plain; charset=utf-8", text);
-    if error == BodyError::Busy {
-        let soon = HeaderValue::from_static("5");
-        response.headers_mut().insert(RETRY_AFTER, soon);
+    let response = reply(error.status(), "text/plain; charset=utf-8", text);
+    match error {
+        BodyError::Busy => response.with(RETRY_AFTER, "5"),
+        _ => response,
     }
-    response
 }
 
 /// Bytes that count as long as anybody has them.

@@ -3,34 +3,27 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use hyper::header::{ALLOW, CACHE_CONTROL, HeaderValue};
+use hyper::header::CACHE_CONTROL;
 use hyper::{Method, Request, Response, StatusCode};
 
 use crate::http::connection::request_body::Incoming;
 use crate::http::operator::metrics;
-use crate::http::response::{Body, plain, reply};
+use crate::http::response::{Body, WithHeader, not_allowed, plain, reply};
 use crate::http::{Part, Web};
 use crate::runtime::counters::Shards;
 
 pub(crate) async fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Response<Body> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
-        let allowed = HeaderValue::from_static("GET, HEAD");
-        refused.headers_mut().insert(ALLOW, allowed);
-        return refused;
+        return not_allowed("GET, HEAD", "only GET and HEAD\n");
     }
-    let mut response = match request.uri().path() {
+    let response = match request.uri().path() {
         "/healthz" => plain(StatusCode::OK, "alive\n"),
         "/readyz" if web.is_closing() => plain(StatusCode::SERVICE_UNAVAILABLE, "about to end\n"),
         "/readyz" => match web.readiness.ask(web.registry()).await {
             Ok(()) => plain(StatusCode::OK, "ready\n"),
             Err(problem) => {
-                let text = "text/plain; charset=utf-8";
-                reply(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    text,
-                    format!("{problem}\n"),
-                )
+                let (status, text) = (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n"));
+                reply(status, "text/plain; charset=utf-8", text)
             }
         },
         "/metrics" => metrics::answer(web),
@@ -39,9 +32,7 @@ pub(crate) async fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Respo
             None => plain(StatusCode::NOT_FOUND, "nothing is asked here now\n"),
         },
     };
-    let headers = response.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    response.with(CACHE_CONTROL, "no-store")
 }
 
 /// The counters of HTTP: one addition for each request, and two for each connection.

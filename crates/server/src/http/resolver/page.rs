@@ -6,16 +6,14 @@
 
 use handfast_registry::{Tombstone, rfc3339};
 use handfast_wire::{Value, json};
-use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS,
-};
+use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use hyper::{Response, StatusCode};
 use serde_json::{Map, Value as Json};
 
 use crate::http::resolver::accept::Accept;
 use crate::http::resolver::name_lookup::Name;
 use crate::http::resolver::target::{escaped_text, is_web, path_of};
-use crate::http::response::{Body, reply};
+use crate::http::response::{Body, WithHeader, reply};
 
 /// JSON of a record, as the handle REST API has it.
 pub(crate) const JSON: &str = "application/json;charset=UTF-8";
@@ -55,11 +53,9 @@ pub(crate) fn fresh(
     content_type: &'static str,
     body: impl Into<hyper::body::Bytes>,
 ) -> Response<Body> {
-    let mut response = reply(status, content_type, body);
-    let headers = response.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
+    reply(status, content_type, body)
+        .with(CACHE_CONTROL, "no-cache")
+        .with(X_CONTENT_TYPE_OPTIONS, "nosniff")
 }
 
 /// A page. The title is text, the body is HTML.
@@ -70,15 +66,9 @@ pub(crate) fn page(status: StatusCode, title: &str, body: &str) -> Response<Body
          <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title>\
          <style>{STYLE}</style></head>\n<body><h1>{title}</h1>\n{body}\n</body></html>\n"
     );
-    let mut response = fresh(status, PAGE, html);
-    response.headers_mut().insert(
-        CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(
-            "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; \
-             frame-ancestors 'none'",
-        ),
-    );
-    response
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; \
+        base-uri 'none'; frame-ancestors 'none'";
+    fresh(status, PAGE, html).with(CONTENT_SECURITY_POLICY, policy)
 }
 
 /// The record of a name.
@@ -138,17 +128,8 @@ fn data(value: &Value<'_>) -> String {
         if format != "base64" {
             return escape(&text);
         }
-        let mut out = String::with_capacity(2 * value.data.len());
-        for byte in value.data.iter() {
-            let digits = [byte >> 4, byte & 0xF].map(|half| char::from_digit(half.into(), 16));
-            out.extend(
-                digits
-                    .into_iter()
-                    .flatten()
-                    .map(|digit| digit.to_ascii_uppercase()),
-            );
-        }
-        return out;
+        let digits = value.data.iter().map(|byte| format!("{byte:02X}"));
+        return digits.collect();
     };
     let shown = escape(text);
     if is_web(&value.data) {
@@ -250,25 +231,16 @@ impl Failure {
         failure.more = format!("<p>Withdrawn {}", escape(&date));
         if !tombstone.reason.is_empty() {
             failure.more.extend([": ", &escape(&tombstone.reason)]);
-            failure
-                .members
-                .insert("reason".into(), tombstone.reason.clone().into());
+            let reason = tombstone.reason.clone().into();
+            failure.members.insert("reason".into(), reason);
         }
         failure.more += "</p>";
         failure.members.insert("date".into(), date.into());
         if let Some(successor) = &tombstone.successor {
             let (path, text) = (path_of(successor), escape(successor));
-            let parts = [
-                "<p>Use <a href=\"/",
-                &path,
-                "\">",
-                &text,
-                "</a> instead.</p>",
-            ];
-            failure.more.extend(parts);
-            failure
-                .members
-                .insert("successor".into(), successor.clone().into());
+            failure.more += &format!("<p>Use <a href=\"/{path}\">{text}</a> instead.</p>");
+            let successor = successor.clone().into();
+            failure.members.insert("successor".into(), successor);
         }
         failure
     }
@@ -284,13 +256,11 @@ impl Failure {
     }
 
     pub(crate) fn answer(self, accept: &Accept) -> Response<Body> {
-        let is_busy = self.status == StatusCode::SERVICE_UNAVAILABLE;
-        let mut response = self.page_or_problem(accept);
-        if is_busy {
-            let soon = HeaderValue::from_static("5");
-            response.headers_mut().insert(RETRY_AFTER, soon);
+        let response = self.page_or_problem(accept);
+        match response.status() {
+            StatusCode::SERVICE_UNAVAILABLE => response.with(RETRY_AFTER, "5"),
+            _ => response,
         }
-        response
     }
 
     fn page_or_problem(self, accept: &Accept) -> Response<Body> {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use handfast_id::Urn;
 use handfast_registry::{LiveRules, RegistryError};
-use http_body_util::{Either, Full};
 use hyper::header::LOCATION;
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
@@ -23,7 +22,7 @@ use crate::http::resolver::redirect::{RedirectResponse, Target};
 use crate::http::resolver::source::Source;
 use crate::http::resolver::target::{appended, escaped_text, path_of, with_fragment, with_query};
 use crate::http::resolver::{address, ark, front, headers, query_and_fragment, target};
-use crate::http::response::{Body, plain};
+use crate::http::response::{Body, empty, plain};
 use crate::http::{Caller, Web};
 use crate::setup::identity::Identity;
 
@@ -442,10 +441,4 @@ fn contact(web: &Web, handle: &str) -> Option<String> {
     let operator = handfast_registry::Principal::Operator;
     let authority = web.registry().authority(&operator, prefix).ok()?;
     Some(authority.contact).filter(|contact| !contact.is_empty())
-}
-
-fn empty(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Either::Left(Full::default()));
-    *response.status_mut() = status;
-    response
 }

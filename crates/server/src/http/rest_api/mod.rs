@@ -28,13 +28,10 @@ use std::sync::Arc;
 
 use handfast_wire::ResponseCode;
 use handfast_wire::body::ResolutionRequest;
-use http_body_util::{Either, Full};
 use hyper::body::Bytes;
 use hyper::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW,
-    AUTHORIZATION, HeaderMap, HeaderValue, LOCATION, ORIGIN, VARY, WWW_AUTHENTICATE,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, AUTHORIZATION, HeaderMap,
+    HeaderValue, LOCATION, ORIGIN, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
 
@@ -51,7 +48,8 @@ use crate::admission::expensive_work::{Busy, WorkPermit};
 use crate::auth::login::busy;
 use crate::error::Fault;
 use crate::http::connection::request_body::{BodyError, Incoming, late_body};
-use crate::http::resolver::fast_redirect;
+use crate::http::resolver::{fast_redirect, is_preflight, preflight};
+use crate::http::response::{WithHeader, empty};
 use crate::http::{Body, Caller, Web};
 use crate::runtime::blocking::{self, WorkError};
 
@@ -102,13 +100,13 @@ async fn respond(
     body: Incoming,
 ) -> Response<Body> {
     let is_secure = caller.is_secure;
-    let early = |fault: Fault, status| {
-        let answer = error_answer(&fault, None, status, is_secure);
+    let early = |fault: Fault| {
+        let answer = error_answer(&fault, None, None, is_secure);
         answer.into_response(&Presentation::default())
     };
     let parameters = match Parameters::read(parts.uri.query().unwrap_or_default()) {
         Ok(parameters) => parameters,
-        Err(fault) => return early(fault, None),
+        Err(fault) => return early(fault),
     };
     let has_body = matches!(parts.method, Method::POST | Method::PUT);
     let method = match parts.method {
@@ -136,7 +134,7 @@ async fn respond(
             {
                 match login_permit(web, &request, &route).await {
                     Ok(permit) => drop(request.permit.replace(permit)),
-                    Err(Busy) => return early(busy(), None),
+                    Err(Busy) => return early(busy()),
                 }
                 let at_work = Arc::clone(web);
                 let queue = &web.context.admission.expensive_work.requests;
@@ -146,8 +144,8 @@ async fn respond(
                 };
                 let (given, sender) = match blocking::run(queue, caller.address.ip(), work).await {
                     Ok(found) => found,
-                    Err(WorkError::Busy) => return early(busy(), None),
-                    Err(WorkError::Failed) => return early(failed(), None),
+                    Err(WorkError::Busy) => return early(busy()),
+                    Err(WorkError::Failed) => return early(failed()),
                 };
                 request = given;
                 match sender {
@@ -179,7 +177,7 @@ async fn respond(
     if request.login.borrow().is_none() {
         match login_permit(web, &request, &route).await {
             Ok(permit) => drop(request.permit.replace(permit)),
-            Err(Busy) => return early(busy(), None),
+            Err(Busy) => return early(busy()),
         }
     }
     let at_work = Arc::clone(web);
@@ -187,8 +185,8 @@ async fn respond(
     let work = move || finish(&at_work, request, route);
     match blocking::run(queue, caller.address.ip(), work).await {
         Ok(response) => response,
-        Err(WorkError::Busy) => early(busy(), None),
-        Err(WorkError::Failed) => early(failed(), None),
+        Err(WorkError::Busy) => early(busy()),
+        Err(WorkError::Failed) => early(failed()),
     }
 }
 
@@ -292,24 +290,12 @@ fn with_body(request: &mut RestRequest) -> Result<(), Fault> {
 
 /// The response to OPTIONS.
 fn options(path: &str, headers: &HeaderMap) -> Response<Body> {
-    let mut response = Response::new(Either::Left(Full::default()));
-    let out = response.headers_mut();
-    if headers.contains_key(ORIGIN) && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
-        for (name, value) in [
-            (ACCESS_CONTROL_MAX_AGE, "86400"),
-            (ACCESS_CONTROL_ALLOW_METHODS, "GET,POST,HEAD,PUT,DELETE"),
-            (
-                ACCESS_CONTROL_ALLOW_HEADERS,
-                "X-Requested-With,Authorization,Origin,Accept,Content-Type",
-            ),
-        ] {
-            out.insert(name, HeaderValue::from_static(value));
-        }
-    } else {
-        let allowed = RestRoute::of(path).map_or("OPTIONS", |route| route.methods());
-        out.insert(ALLOW, HeaderValue::from_static(allowed));
+    let response = empty(StatusCode::OK);
+    if is_preflight(headers) {
+        return preflight(response, "GET,POST,HEAD,PUT,DELETE");
     }
-    response
+    let allowed = RestRoute::of(path).map_or("OPTIONS", |route| route.methods());
+    response.with(ALLOW, allowed)
 }
 
 /// Any page may read what anybody may: credentials that a browser adds by itself are never allowed.

@@ -137,6 +137,7 @@ fn evict(sessions: &mut HashMap<String, Arc<RestSession>>, now: u64) {
         key: session.id.clone(),
         peer: session.peer,
         last: session.state.lock().last,
+        size: 1,
     });
     for id in surplus(entries, MAX_AFTER_FULL) {
         sessions.remove(&id);
