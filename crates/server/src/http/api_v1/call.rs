@@ -150,6 +150,40 @@ fn version(header: &HeaderValue) -> Option<u64> {
     text.strip_prefix('"')?.strip_suffix('"')?.parse().ok()
 }
 
+/// A page of a list that is written item by item: `{"NAME":[…],"next":"…"}`.
+pub(super) struct WrittenPage {
+    out: Vec<u8>,
+    is_empty: bool,
+}
+
+impl WrittenPage {
+    pub(super) fn new(name: &str) -> Self {
+        Self {
+            out: format!("{{\"{name}\":[").into_bytes(),
+            is_empty: true,
+        }
+    }
+
+    pub(super) fn add(&mut self, item: &impl Serialize) {
+        if !std::mem::replace(&mut self.is_empty, false) {
+            self.out.push(b',');
+        }
+        // Writing to a vector cannot fail.
+        let _ = serde_json::to_writer(&mut self.out, item);
+    }
+
+    /// How much is written.
+    pub(super) fn bytes(&self) -> usize {
+        self.out.len()
+    }
+
+    pub(super) fn finish(mut self, next: Option<u64>) -> Vec<u8> {
+        let next = next.map_or("null".into(), |next| format!("\"{next}\""));
+        self.out.extend(format!("],\"next\":{next}}}").bytes());
+        self.out
+    }
+}
+
 /// What is answered.
 pub(super) struct Answer(pub(super) Response<Body>);
 

@@ -14,7 +14,7 @@ use hyper::StatusCode;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use super::call::{Answer, Call};
+use super::call::{Answer, Call, WrittenPage};
 use super::convert;
 use super::problem::Problem;
 
@@ -235,21 +235,13 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
 
 fn written(page: HistoryPage) -> Vec<u8> {
     // Each entry is written and dropped, so that not all of them are in memory twice.
-    let mut written = b"{\"events\":[".to_vec();
-    for (at, entry) in page.entries.into_iter().enumerate() {
-        if at > 0 {
-            written.push(b',');
-        }
+    let mut written = WrittenPage::new("events");
+    for entry in page.entries {
         let event = convert::event(&entry);
         drop(entry);
-        // Writing to a vector cannot fail.
-        let _ = serde_json::to_writer(&mut written, &event);
+        written.add(&event);
     }
-    let next = page
-        .next
-        .map_or("null".into(), |next| format!("\"{next}\""));
-    written.extend_from_slice(format!("],\"next\":{next}}}").as_bytes());
-    written
+    written.finish(page.next)
 }
 
 /// How many pages of history are made at once: each takes some megabytes while it is made.

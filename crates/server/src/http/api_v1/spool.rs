@@ -128,14 +128,8 @@ struct Waiting {
 impl Waiting {
     fn now(registry: &Registry, who: &Principal) -> Self {
         let mut waiting = Self { own: 0, all: 0 };
-        let Ok(entries) = fs::read_dir(registry.folder().join(FOLDER)) else {
-            return waiting;
-        };
-        for entry in entries.flatten() {
-            let path = entry.path();
-            let name = path.file_stem().and_then(|name| name.to_str());
-            let job = name.and_then(|name| name.strip_prefix("import-")?.parse().ok());
-            let (Some(job), Ok(about)) = (job, entry.metadata()) else {
+        for (path, job) in files(registry) {
+            let (Some(job), Ok(about)) = (job, path.metadata()) else {
                 continue;
             };
             waiting.all += about.len();
@@ -163,14 +157,7 @@ pub(super) fn receive(call: &Call, body: Incoming) -> Result<Spooled, Problem> {
         digest: [0; 32],
     };
     let waiting = Waiting::now(call.registry(), &call.who);
-    let mut options = OpenOptions::new();
-    let opened = made.and_then(|()| {
-        options
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&spooled.path)
-    });
+    let opened = made.and_then(|()| private_file().create_new(true).open(&spooled.path));
     let mut file = opened.map_err(|error| failed(&error))?;
     let mut hash = Sha256::new();
     let mut body = SteadyBody::new(body, call.api.settings.client_timeout);
@@ -235,6 +222,13 @@ impl SteadyBody {
     }
 }
 
+/// A file that only the user of the server can read.
+fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    options
+}
+
 fn failed(error: &io::Error) -> Problem {
     tracing::error!(%error, "what was sent could not be kept");
     Problem::failed("the server cannot keep this now; its log says why")
@@ -262,12 +256,9 @@ pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<A
         migrate: import.migrate,
     };
     let manner = serde_json::to_vec(&manner).unwrap_or_default();
-    let mut options = OpenOptions::new();
-    let stored = options
-        .write(true)
+    let stored = private_file()
         .create(true)
         .truncate(true)
-        .mode(0o600)
         .open(path.with_extension("json"))
         .and_then(|mut file| file.write_all(&manner))
         .and_then(|()| fs::rename(&spooled.path, &path));
@@ -361,15 +352,21 @@ fn remove(path: &Path) {
     drop(fs::remove_file(path.with_extension("json")));
 }
 
+/// The files of the folder, each with the job that it is for.
+fn files(registry: &Registry) -> impl Iterator<Item = (PathBuf, Option<u64>)> {
+    let entries = fs::read_dir(registry.folder().join(FOLDER));
+    entries.into_iter().flatten().flatten().map(|entry| {
+        let path = entry.path();
+        let name = path.file_stem().and_then(|name| name.to_str());
+        let job = name.and_then(|name| name.strip_prefix("import-")?.parse().ok());
+        (path, job)
+    })
+}
+
 /// Removes bodies that no job will read: those not received completely, and those of jobs that
 /// have ended.
 pub(super) fn clean(registry: &Registry) {
-    let Ok(entries) = fs::read_dir(registry.folder().join(FOLDER)) else {
-        return;
-    };
-    for path in entries.flatten().map(|entry| entry.path()) {
-        let name = path.file_stem().and_then(|name| name.to_str());
-        let job = name.and_then(|name| name.strip_prefix("import-")?.parse().ok());
+    for (path, job) in files(registry) {
         let is_open = |number| registry.job(number).is_ok_and(|job| job.ended.is_none());
         if path.extension().is_some_and(|end| end == PART) || !job.is_some_and(is_open) {
             drop(fs::remove_file(path));

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use http_body_util::{BodyExt, Collected, Either, Full};
 use hyper::Response;
-use hyper::body::{Body as _, Bytes};
+use hyper::body::Body as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::admission::network_of;
 use crate::admission::shared_limit::{SharePermit, SharedLimit};
+use crate::http::connection::request_body::counted;
 use crate::http::response::{self, Body};
 
 /// Shorter answers are not counted.
@@ -116,14 +117,8 @@ pub(crate) async fn wait(
     let (parts, body) = response.into_parts();
     // A body that is there does not break off.
     let bytes = body.collect().await.map(Collected::to_bytes);
-    let counted_body = CountedResponse {
-        bytes: bytes.unwrap_or_default(),
-        _permits: (own, permit),
-    };
-    Response::from_parts(
-        parts,
-        Either::Left(Full::new(Bytes::from_owner(counted_body))),
-    )
+    let bytes = counted(bytes.unwrap_or_default(), (own, permit));
+    Response::from_parts(parts, Either::Left(Full::new(bytes)))
 }
 
 fn length(response: &Response<Body>) -> usize {
@@ -136,18 +131,6 @@ fn length(response: &Response<Body>) -> usize {
 
 fn busy() -> Response<Body> {
     response::busy("too many long answers have not been taken yet: try again\n")
-}
-
-/// Bytes that count as long as anybody has them, to the last one that is sent.
-struct CountedResponse {
-    bytes: Bytes,
-    _permits: (OwnedSemaphorePermit, SharePermit<IpAddr>),
-}
-
-impl AsRef<[u8]> for CountedResponse {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 //! HTTP/1.1 a client can read the answer and reuse the connection only after the body was read,
 //! so the server reads the rest of the body and discards it, within limits.
 
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -19,7 +18,6 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::admission::body_memory::{BODY_TIMEOUT, MEMORY_TIMEOUT, MIN_BODY_BYTES, Sender};
 use crate::admission::connections::{Activity, Receiving};
-use crate::admission::shared_limit::SharePermit;
 use crate::http::response::{Body, WithHeader, reply};
 use crate::http::{CLIENT_TIMEOUT, Caller, Web};
 
@@ -115,7 +113,7 @@ impl Incoming {
                 deadline = Instant::now() + BODY_TIMEOUT;
             }
         }
-        Ok(Bytes::from_owner(CountedBody::new(bytes, memory)))
+        Ok(counted(bytes, memory))
     }
 }
 
@@ -151,24 +149,19 @@ pub(crate) fn not_received(error: BodyError) -> Response<Body> {
     }
 }
 
-/// Bytes that count as long as anybody has them.
-pub(crate) struct CountedBody {
-    bytes: Vec<u8>,
-    _memory: SharePermit<IpAddr>,
+/// Bytes that count as long as anybody has them, to the last one that is sent.
+pub(crate) fn counted(
+    bytes: impl AsRef<[u8]> + Send + 'static,
+    permit: impl Send + 'static,
+) -> Bytes {
+    Bytes::from_owner(CountedBytes(bytes, permit))
 }
 
-impl CountedBody {
-    pub(crate) fn new(bytes: Vec<u8>, memory: SharePermit<IpAddr>) -> Self {
-        Self {
-            bytes,
-            _memory: memory,
-        }
-    }
-}
+struct CountedBytes<B, P>(B, P);
 
-impl AsRef<[u8]> for CountedBody {
+impl<B: AsRef<[u8]>, P> AsRef<[u8]> for CountedBytes<B, P> {
     fn as_ref(&self) -> &[u8] {
-        &self.bytes
+        self.0.as_ref()
     }
 }
 

@@ -1,5 +1,7 @@
 //! A contact: one text, which may be an e-mail address or a URL.
 
+use crate::http::resolver::path::strip;
+
 /// The kind of a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContactLink<'t> {
@@ -24,10 +26,7 @@ impl<'t> ContactLink<'t> {
 
 /// Whether a link may lead there: only to the web.
 pub(crate) fn is_http(url: &str) -> bool {
-    let starts = |scheme: &str| {
-        url.split_at_checked(scheme.len())
-            .is_some_and(|(head, rest)| head.eq_ignore_ascii_case(scheme) && !rest.is_empty())
-    };
+    let starts = |scheme: &str| strip(url, scheme).is_some_and(|rest| !rest.is_empty());
     let is_plain = |c: char| !c.is_control() && !c.is_whitespace();
     (starts("http://") || starts("https://")) && url.chars().all(is_plain)
 }

@@ -7,6 +7,7 @@ use hyper::http::uri::Authority;
 use hyper::{HeaderMap, Response, StatusCode, Uri};
 
 use crate::http::resolver::page::{self, Failure, escape};
+use crate::http::resolver::path::strip;
 use crate::http::resolver::query_and_fragment;
 use crate::http::resolver::target::path_of;
 use crate::http::response::{Body, WithHeader};
@@ -159,11 +160,7 @@ pub(crate) fn own_resolvers(
 /// every path that the server answers is read by the same rules as if it had been asked for
 /// directly.
 fn path_behind<'t>(text: &'t str, own: &HttpResolver) -> Option<&'t str> {
-    let strip = |scheme: &str| {
-        let (head, rest) = text.split_at_checked(scheme.len())?;
-        head.eq_ignore_ascii_case(scheme).then_some(rest)
-    };
-    let rest = strip("https://").or_else(|| strip("http://"));
+    let rest = strip(text, "https://").or_else(|| strip(text, "http://"));
     let after = rest.unwrap_or(text);
     let (host, path) = after.split_at_checked(after.find('/')?)?;
     // `20.1.2.3/x` without a scheme is a handle, whatever the address of the server is.
