@@ -429,6 +429,11 @@ mod tests {
         connections.enter(text.parse().unwrap(), now)
     }
 
+    fn several(connections: &Arc<Connections>, count: usize, text: &str) -> Vec<Place> {
+        let enter = |_| enter(connections, text).unwrap();
+        (0..count).map(enter).collect()
+    }
+
     fn is_open(place: &Place) -> bool {
         place.connections.open.lock().entry(place.id).is_some()
     }
@@ -438,12 +443,8 @@ mod tests {
     fn the_oldest_idle_connection_of_the_largest_network_is_closed() {
         let connections = Connections::new(LIMITS, Vec::new());
         let small = enter(&connections, "192.0.2.9").unwrap();
-        let first: Vec<_> = (0..4)
-            .map(|_| enter(&connections, "192.0.2.1").unwrap())
-            .collect();
-        let second: Vec<_> = (0..4)
-            .map(|_| enter(&connections, "192.0.2.2").unwrap())
-            .collect();
+        let first = several(&connections, 4, "192.0.2.1");
+        let second = several(&connections, 4, "192.0.2.2");
         let third = enter(&connections, "192.0.2.3").unwrap();
         assert_eq!(connections.open.lock().entries.len(), LIMITS.total);
         // Longest idle is the one of the small network, which stays.
@@ -463,9 +464,7 @@ mod tests {
     #[test]
     fn a_connection_whose_request_is_worked_on_is_not_closed() {
         let connections = Connections::new(LIMITS, Vec::new());
-        let permits: Vec<_> = (0..4)
-            .map(|_| enter(&connections, "192.0.2.1").unwrap())
-            .collect();
+        let permits = several(&connections, 4, "192.0.2.1");
         let working: Vec<_> = permits.iter().map(|place| place.activity.work()).collect();
         assert!(enter(&connections, "192.0.2.1").is_none());
         assert!(enter(&connections, "192.0.2.2").is_some());
@@ -533,9 +532,7 @@ mod tests {
             .collect();
         let fifth = enter(&connections, "2001:db8::5").unwrap();
         assert!(!is_open(&one[0]) && is_open(&one[1]));
-        let other: Vec<_> = (0..2)
-            .map(|_| enter(&connections, "2001:db8:0:1::1").unwrap())
-            .collect();
+        let other = several(&connections, 2, "2001:db8:0:1::1");
         let third = enter(&connections, "2001:db8:0:2::1").unwrap();
         assert!(!is_open(&one[1]) && other.iter().all(is_open));
         assert_eq!(connections.open.lock().by_site.len(), 1);
@@ -549,9 +546,7 @@ mod tests {
     fn a_trusted_proxy_has_all_connections_and_loses_them_last() {
         let trusted = vec!["192.0.2.0/28".parse().unwrap()];
         let connections = Connections::new(LIMITS, trusted);
-        let proxied: Vec<_> = (0..9)
-            .map(|_| enter(&connections, "192.0.2.1").unwrap())
-            .collect();
+        let proxied = several(&connections, 9, "192.0.2.1");
         let other = enter(&connections, "198.51.100.1").unwrap();
         let next = enter(&connections, "192.0.2.1").unwrap();
         assert!(proxied.iter().all(is_open) && is_open(&next));

@@ -119,7 +119,7 @@ impl Tables {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Failures {
     count: u32,
     since: u64,
@@ -141,21 +141,14 @@ impl<K: Copy + Eq + Hash> Table<K> {
     }
 
     fn add(&mut self, key: K, now: u64) {
-        let count = self.count(key, now);
-        if count > 0 {
-            if let Some(failures) = self.0.get_mut(&key) {
-                failures.count = count.saturating_add(1);
-            }
-            return;
-        }
         if self.0.len() >= MAX_ENTRIES && !self.0.contains_key(&key) {
             self.evict(now);
         }
-        let first = Failures {
-            count: 1,
-            since: now,
-        };
-        self.0.insert(key, first);
+        let failures = self.0.entry(key).or_default();
+        if failures.is_over(now) || failures.count == 0 {
+            (failures.count, failures.since) = (0, now);
+        }
+        failures.count = failures.count.saturating_add(1);
     }
 
     /// Forgets what is over, and if that is nothing, the oldest entry.
@@ -184,14 +177,17 @@ mod tests {
         Peer::connected(text.parse().unwrap())
     }
 
-    fn fail(logins: &FailedLogins, from: Peer, whom: &str, now: u64) -> bool {
+    fn attempt(logins: &FailedLogins, from: Peer, whom: &str, now: u64, is_right: bool) -> bool {
         let attempt = logins.begin(from, whom, now);
-        attempt.is_ok_and(|attempt| attempt.finish(false).is_ok())
+        attempt.is_ok_and(|attempt| attempt.finish(is_right).is_ok())
+    }
+
+    fn fail(logins: &FailedLogins, from: Peer, whom: &str, now: u64) -> bool {
+        attempt(logins, from, whom, now, false)
     }
 
     fn succeed(logins: &FailedLogins, from: Peer, whom: &str, now: u64) -> bool {
-        let attempt = logins.begin(from, whom, now);
-        attempt.is_ok_and(|attempt| attempt.finish(true).is_ok())
+        attempt(logins, from, whom, now, true)
     }
 
     #[test]

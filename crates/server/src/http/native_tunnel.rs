@@ -89,7 +89,7 @@ pub(crate) async fn answer(
             answered.await.unwrap_or_default()
         }
     };
-    let meters = &web.context.native_metrics;
+    let meters = &web.context.metrics;
     meters.received(Transport::Http, length);
     meters.sent(Transport::Http, answered.len());
     reply(StatusCode::OK, MESSAGE, answered)

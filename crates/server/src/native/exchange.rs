@@ -42,7 +42,7 @@ impl Exchange<'_> {
                 if fault.code == ResponseCode::ServerTooBusy
                     && self.transport == Transport::Udp =>
             {
-                self.native.context.native_metrics.dropped(Dropped::Busy);
+                self.native.context.metrics.dropped(Dropped::Busy);
                 Vec::new()
             }
             Err(fault) => vec![self.fault(request, fault)],

@@ -85,7 +85,7 @@ impl Native {
         // All replies to a request have the same outcome.
         if let Some(reply) = answered.last() {
             let (opcode, code) = reply.outcome;
-            self.context.native_metrics.count(transport, opcode, code);
+            self.context.metrics.count(transport, opcode, code);
         }
         answered
     }
@@ -248,7 +248,7 @@ pub(crate) fn tunnel(
             .encode(&mut out);
         native
             .context
-            .native_metrics
+            .metrics
             .count(Transport::Http, Opcode::Reserved, code);
         return out;
     };

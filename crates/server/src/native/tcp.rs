@@ -96,7 +96,7 @@ pub(crate) async fn serve_connection(
                 feed = feed.or(reply.feed.take());
             }
         }
-        native.context.native_metrics.received(Transport::Tcp, end);
+        native.context.metrics.received(Transport::Tcp, end);
         incoming.drain(..end);
         incoming.shrink_to(TYPICAL_MESSAGE);
         drop(memory);
@@ -104,10 +104,7 @@ pub(crate) async fn serve_connection(
             continue;
         }
         send(&native, &mut stream, &outgoing, ip).await?;
-        native
-            .context
-            .native_metrics
-            .sent(Transport::Tcp, outgoing.len());
+        native.context.metrics.sent(Transport::Tcp, outgoing.len());
         outgoing.clear();
         outgoing.shrink_to(TYPICAL_MESSAGE);
         if let Some(feed) = feed {
@@ -243,10 +240,7 @@ async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::R
         })?;
         if let Some(piece) = piece {
             timeout(TCP_TIMEOUT, stream.write_all(&piece)).await??;
-            sending
-                .context
-                .native_metrics
-                .sent(Transport::Tcp, piece.len());
+            sending.context.metrics.sent(Transport::Tcp, piece.len());
             feed = Some(left);
         }
     }
@@ -267,7 +261,7 @@ async fn refuse(
     let error = native.responder().error(request_id, code, text);
     native
         .context
-        .native_metrics
+        .metrics
         .count(Transport::Tcp, Opcode::Reserved, code);
     timeout(TCP_TIMEOUT, stream.write_all(&error.to_bytes())).await??;
     stream.shutdown().await

@@ -65,10 +65,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             }
         };
         let octets = received.iter().map(|(length, _)| *length).sum();
-        native
-            .context
-            .native_metrics
-            .received(Transport::Udp, octets);
+        native.context.metrics.received(Transport::Udp, octets);
         for (buffer, (length, from)) in buffers.iter().zip(received) {
             let packet = buffer.get(..length).unwrap_or_default();
             let Some((from, ip)) = from.and_then(with_ip) else {
@@ -85,7 +82,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                 let admission = &native.context.admission;
                 let (seen, responses) = (&admission.seen_networks, &admission.udp_responses);
                 let Some(allowed) = responses.allowed(ip, seen, Instant::now) else {
-                    native.context.native_metrics.dropped(Dropped::RateLimit);
+                    native.context.metrics.dropped(Dropped::RateLimit);
                     return;
                 };
                 if native.answer_fast(&envelope, &payload, &mut replies.bytes, Transport::Udp) {
@@ -97,7 +94,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                     // some is dropped: its clients ask again.
                     let message = (envelope, payload.into_owned(), from, (ip, allowed));
                     if slow.try_send(message).is_err() {
-                        native.context.native_metrics.dropped(Dropped::Busy);
+                        native.context.metrics.dropped(Dropped::Busy);
                     }
                     responses.sent(ip, allowed, SLOW_COST, Instant::now);
                     return;
@@ -111,7 +108,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
         }
         native
             .context
-            .native_metrics
+            .metrics
             .sent(Transport::Udp, replies.bytes.len());
         snapshot_reuse::end();
         replies.send(socket);
@@ -149,7 +146,7 @@ impl Replies {
                 let responses = &native.context.admission.udp_responses;
                 responses.sent(ip, allowed, length, Instant::now);
             }
-            None => native.context.native_metrics.dropped(Dropped::RateLimit),
+            None => native.context.metrics.dropped(Dropped::RateLimit),
         }
     }
 
@@ -260,7 +257,7 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
                     MessageWork::Login => {
                         let logins = &native.context.admission.expensive_work.logins;
                         let Ok(permit) = logins.enter_blocking(Peer::Datagram) else {
-                            native.context.native_metrics.dropped(Dropped::Busy);
+                            native.context.metrics.dropped(Dropped::Busy);
                             continue;
                         };
                         Some(permit)
@@ -277,7 +274,7 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
                 replies.account(&native, start, client);
                 native
                     .context
-                    .native_metrics
+                    .metrics
                     .sent(Transport::Udp, replies.bytes.len());
                 replies.send(&socket);
             }

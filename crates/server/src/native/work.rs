@@ -92,7 +92,7 @@ impl Native {
         let (code, text) = (fault.code, &fault.message);
         let error = self.responder().error(envelope.request_id, code, text);
         self.context
-            .native_metrics
+            .metrics
             .count(transport, Opcode::Reserved, code);
         Outgoing::open(&error)
     }

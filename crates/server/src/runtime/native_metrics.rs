@@ -98,7 +98,7 @@ impl NativeMetrics {
 
     /// Counts a connection until the returned guard is dropped.
     pub(crate) fn connected(context: &Arc<ServerContext>) -> NativeConnection {
-        context.native_metrics.open.fetch_add(1, Ordering::Relaxed);
+        context.metrics.open.fetch_add(1, Ordering::Relaxed);
         NativeConnection(Arc::clone(context))
     }
 
@@ -171,7 +171,7 @@ pub(crate) struct NativeConnection(Arc<ServerContext>);
 
 impl Drop for NativeConnection {
     fn drop(&mut self) {
-        self.0.native_metrics.open.fetch_sub(1, Ordering::Relaxed);
+        self.0.metrics.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -117,6 +117,20 @@ impl Incoming {
     }
 }
 
+impl Incoming {
+    /// A form, or another short text of an anonymous client; or the response that it did not come.
+    pub(crate) async fn text(
+        self,
+        web: &Web,
+        caller: &Caller,
+        max_length: usize,
+    ) -> Result<String, Response<Body>> {
+        let received = self.receive(web, caller, Sender::Anonymous, max_length);
+        let text = |bytes: Bytes| String::from_utf8_lossy(&bytes).into_owned();
+        received.await.map(text).map_err(not_received)
+    }
+}
+
 /// The message about a body that did not arrive in time.
 pub(crate) fn late_body(sender: Sender) -> String {
     let seconds = BODY_TIMEOUT.as_secs();
@@ -133,7 +147,7 @@ pub(crate) fn late_body(sender: Sender) -> String {
 }
 
 /// The response to a body that was not received.
-pub(crate) fn not_received(error: BodyError) -> Response<Body> {
+fn not_received(error: BodyError) -> Response<Body> {
     let text = match error {
         BodyError::Broken => "the connection ended before the body did\n".to_string(),
         BodyError::Busy => {

@@ -60,7 +60,7 @@ fn interfaces(page: &mut MetricsPage, web: &Arc<Web>) {
 
 /// The handle protocol, by every way.
 fn native(page: &mut MetricsPage, web: &Arc<Web>) {
-    let meters = &web.context.native_metrics;
+    let meters = &web.context.metrics;
     let requests = meters.requests().into_iter();
     page.counters(
         "handfast_native_requests_total",
@@ -110,7 +110,7 @@ fn load(page: &mut MetricsPage, web: &Arc<Web>) {
     );
     let refused = [
         ("web", web.meters.refused.load(Ordering::Relaxed)),
-        ("native", web.context.native_metrics.refused()),
+        ("native", web.context.metrics.refused()),
     ];
     page.counters(
         "handfast_requests_refused_for_load_total",

@@ -32,8 +32,7 @@ use hyper::header::{
 };
 use hyper::{Method, Request, Response, StatusCode};
 
-use crate::admission::body_memory::Sender;
-use crate::http::connection::request_body::{Incoming, not_received};
+use crate::http::connection::request_body::Incoming;
 use crate::http::resolver::path::RequestedName;
 use crate::http::resolver::query::ResolveOptions;
 use crate::http::resolver::redirect::VARY_DEFAULT;
@@ -63,14 +62,10 @@ pub(crate) async fn answer(
     let mut asked = head.uri.query().unwrap_or_default().to_string();
     match head.method {
         Method::GET | Method::HEAD => {}
-        Method::POST => {
-            let received = body.receive(web, caller, Sender::Anonymous, MAX_FORM);
-            let form = match received.await {
-                Ok(form) => form,
-                Err(error) => return not_received(error),
-            };
-            asked = [&asked, String::from_utf8_lossy(&form).trim()].join("&");
-        }
+        Method::POST => match body.text(web, caller, MAX_FORM).await {
+            Ok(form) => asked.extend(["&", form.trim()]),
+            Err(response) => return response,
+        },
         Method::OPTIONS => return finished(options(&head.headers, ALLOWED), &head.headers),
         _ => return finished(refused(ALLOWED), &head.headers),
     }

@@ -168,6 +168,14 @@ mod tests {
 
     const HERE: Peer = Peer::Datagram;
 
+    fn known() -> Known {
+        Known {
+            who: Principal::parse("300:20.1000/A").unwrap(),
+            id: "300:20.1000/A".to_string(),
+            by: None,
+        }
+    }
+
     fn world(now: Arc<AtomicU64>) -> Environment {
         let counter = AtomicU64::new(0);
         Environment::new(
@@ -188,10 +196,7 @@ mod tests {
         let sessions = OpenSessions::default();
         let (mine, first) = (sessions.start(&world, HERE), sessions.start(&world, HERE));
         now.store(1, Ordering::Relaxed);
-        let who = Principal::parse("300:20.1000/A").unwrap();
-        let id = "300:20.1000/A".to_string();
-        let by = None;
-        sessions.keep(&mine, Known { who, id, by }, 0);
+        sessions.keep(&mine, known(), 0);
         for _ in 0..MAX_SESSIONS * 2 {
             sessions.start(&world, HERE);
         }
@@ -209,11 +214,6 @@ mod tests {
         let world = world(Arc::new(AtomicU64::new(0)));
         let sessions = OpenSessions::default();
         let network = |last: u8| Peer::connected([192, 0, 2, last].into());
-        let known = || Known {
-            who: Principal::parse("300:20.1000/A").unwrap(),
-            id: "300:20.1000/A".to_string(),
-            by: None,
-        };
         let (anonymous, logged_in) = (
             sessions.start(&world, network(1)),
             sessions.start(&world, network(1)),
@@ -235,11 +235,6 @@ mod tests {
     fn a_session_ends_after_a_day_without_a_new_login() {
         let world = world(Arc::new(AtomicU64::new(0)));
         let sessions = OpenSessions::default();
-        let known = || Known {
-            who: Principal::parse("300:20.1000/A").unwrap(),
-            id: "300:20.1000/A".to_string(),
-            by: None,
-        };
         let (one, other) = (sessions.start(&world, HERE), sessions.start(&world, HERE));
         for session in [&one, &other] {
             sessions.keep(session, known(), 0);
