@@ -101,18 +101,14 @@ impl Native {
             let error = self.responder().error(envelope.request_id, code, text);
             vec![Outgoing::open(&error)]
         };
-        let session = self
-            .context
-            .sessions
-            .get(envelope.session_id, self.context.world.now());
+        let now = self.context.now();
+        let session = self.context.sessions.get(envelope.session_id, now);
         let opened;
         let payload = if envelope.flags.is_encrypted {
             let Some(session) = &session else {
-                let is_none = envelope.session_id == 0;
-                let code = if is_none {
-                    ResponseCode::SessionFailed
-                } else {
-                    ResponseCode::SessionTimeout
+                let code = match envelope.session_id {
+                    0 => ResponseCode::SessionFailed,
+                    _ => ResponseCode::SessionTimeout,
                 };
                 return refuse(code, "there is no such session");
             };
@@ -241,21 +237,13 @@ pub(crate) fn tunnel(
     });
     let Some((envelope, payload)) = payload else {
         let request_id = Envelope::request_id_in(bytes).unwrap_or(Envelope::UNREAD_REQUEST);
-        let (code, text) = (ResponseCode::ProtocolError, "Invalid message length");
-        native
-            .responder()
-            .error(request_id, code, text)
-            .encode(&mut out);
-        native
-            .context
-            .metrics
-            .count(Transport::Http, Opcode::Reserved, code);
+        let fault = Fault::new(ResponseCode::ProtocolError, "Invalid message length");
+        let error = native.unread(request_id, fault, Transport::Http);
+        error.write(&mut out);
         return out;
     };
-    if let Some(reply) = native
-        .answer(envelope, payload, (Transport::Http, peer), permit)
-        .first()
-    {
+    let replies = native.answer(envelope, payload, (Transport::Http, peer), permit);
+    if let Some(reply) = replies.first() {
         reply.write(&mut out);
     }
     out

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use handfast_wire::{Codec, Envelope, OpFlags, Opcode, Reader, ResponseCode};
+use handfast_wire::{Codec, Envelope, OpFlags, Reader, ResponseCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -15,6 +15,7 @@ use crate::admission::connections::ClientConnection;
 use crate::admission::expensive_work::Busy;
 use crate::admission::network_of;
 use crate::admission::peer::Peer;
+use crate::error::Fault;
 use crate::native::feed::Feed;
 use crate::native::{
     LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, MessageWork, Native, Outgoing, Transport, header,
@@ -257,12 +258,10 @@ async fn refuse(
     request_id: u32,
     text: &str,
 ) -> io::Result<()> {
-    let code = ResponseCode::ProtocolError;
-    let error = native.responder().error(request_id, code, text);
-    native
-        .context
-        .metrics
-        .count(Transport::Tcp, Opcode::Reserved, code);
-    timeout(TCP_TIMEOUT, stream.write_all(&error.to_bytes())).await??;
+    let fault = Fault::new(ResponseCode::ProtocolError, text);
+    let mut bytes = Vec::new();
+    let error = native.unread(request_id, fault, Transport::Tcp);
+    error.write(&mut bytes);
+    timeout(TCP_TIMEOUT, stream.write_all(&bytes)).await??;
     stream.shutdown().await
 }

@@ -197,7 +197,7 @@ async fn find_and_answer(
             } else {
                 Sender::Anonymous
             };
-            match collect(web, caller, body, sender).await {
+            match body.receive(web, caller, sender, max_body(sender)).await {
                 Ok(body) => call.body = body,
                 Err(error) => return Ok(not_received(error, sender)),
             }
@@ -448,16 +448,7 @@ fn check_type(headers: &HeaderMap, route: &Route) -> Result<(), Problem> {
     }
 }
 
-/// Receives a body. What anonymous clients send is short.
-async fn collect(
-    web: &Web,
-    caller: &Caller,
-    body: Incoming,
-    sender: Sender,
-) -> Result<Bytes, BodyError> {
-    body.receive(web, caller, sender, max_body(sender)).await
-}
-
+/// What anonymous clients send is short.
 fn max_body(sender: Sender) -> usize {
     match sender {
         Sender::Anonymous => MAX_ANONYMOUS_BODY,

@@ -49,32 +49,21 @@ pub(crate) fn is_email(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::ContactLink::{Email, Web, Words};
     use super::*;
 
     #[test]
     fn addresses_are_told_apart() {
         for (text, kind) in [
-            (
-                "desk@library.example",
-                ContactLink::Email("desk@library.example"),
-            ),
-            ("mailto:a.b@c.d", ContactLink::Email("a.b@c.d")),
-            ("a@localhost", ContactLink::Words("a@localhost")),
-            ("a b@c.d", ContactLink::Words("a b@c.d")),
-            ("a@b.c?cc=d@e.f", ContactLink::Words("a@b.c?cc=d@e.f")),
-            (
-                "https://a.example/ask",
-                ContactLink::Web("https://a.example/ask"),
-            ),
-            (
-                "javascript:alert(1)",
-                ContactLink::Words("javascript:alert(1)"),
-            ),
-            (
-                "https://a.example/\nx",
-                ContactLink::Words("https://a.example/\nx"),
-            ),
-            ("", ContactLink::Words("")),
+            ("desk@library.example", Email("desk@library.example")),
+            ("mailto:a.b@c.d", Email("a.b@c.d")),
+            ("a@localhost", Words("a@localhost")),
+            ("a b@c.d", Words("a b@c.d")),
+            ("a@b.c?cc=d@e.f", Words("a@b.c?cc=d@e.f")),
+            ("https://a.example/ask", Web("https://a.example/ask")),
+            ("javascript:alert(1)", Words("javascript:alert(1)")),
+            ("https://a.example/\nx", Words("https://a.example/\nx")),
+            ("", Words("")),
         ] {
             assert_eq!(ContactLink::of(text), kind, "{text}");
         }

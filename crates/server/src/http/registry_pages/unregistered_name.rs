@@ -108,47 +108,44 @@ impl UnregisteredName {
     /// The error that the server has no record and no location.
     pub(crate) fn failure(&self) -> Failure {
         let text = &self.canonical;
-        let (status, code, title, words) = match self.state {
+        let (code, title, words) = match self.state {
             None => (
-                StatusCode::NOT_FOUND,
                 "no-namespace",
                 "Not Registered",
                 "is in a namespace that is not registered here: nothing is known of what it \
                  identifies",
             ),
             Some(NamespaceStatus::Candidate) => (
-                StatusCode::NOT_FOUND,
                 "no-namespace",
                 "Not Registered",
                 "is in a namespace that was proposed, and is not registered yet",
             ),
             Some(NamespaceStatus::Refused) => (
-                StatusCode::NOT_FOUND,
                 "no-namespace",
                 "Not Registered",
                 "is in a namespace that was proposed, and not registered",
             ),
             Some(NamespaceStatus::Withdrawn) => (
-                StatusCode::GONE,
                 "namespace-withdrawn",
                 "Withdrawn Namespace",
                 "is in a namespace that was withdrawn. It still identifies what it did; nothing \
                  more is claimed of it",
             ),
             Some(NamespaceStatus::Lapsed) => (
-                StatusCode::NOT_FOUND,
                 "namespace-lapsed",
                 "Lapsed Namespace",
                 "is in a namespace whose provisional registration has lapsed",
             ),
             Some(_) => (
-                StatusCode::NOT_FOUND,
                 "no-resolution",
                 "No Resolution",
                 "cannot be found here, and no resolution is claimed for it: it identifies \
-                something, and need not lead \
-                 anywhere",
+                 something, and need not lead anywhere",
             ),
+        };
+        let status = match self.state {
+            Some(NamespaceStatus::Withdrawn) => StatusCode::GONE,
+            _ => StatusCode::NOT_FOUND,
         };
         let mut failure = Failure::new(status, code, title, format!("\"{text}\" {words}."));
         failure.more = self.facts();

@@ -5,7 +5,7 @@
 // Tests put markup into the types and the data of records and read the pages.
 
 use handfast_registry::{Tombstone, rfc3339};
-use handfast_wire::{Value, json};
+use handfast_wire::{ResponseCode, Value, json};
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use hyper::{Response, StatusCode};
 use serde_json::{Map, Value as Json};
@@ -14,6 +14,7 @@ use crate::http::resolver::accept::Accept;
 use crate::http::resolver::name_lookup::Name;
 use crate::http::resolver::target::{escaped_text, is_web, path_of};
 use crate::http::response::{Body, WithHeader, reply};
+use crate::http::rest_api::answer;
 
 /// JSON of a record, as the handle REST API has it.
 pub(crate) const JSON: &str = "application/json;charset=UTF-8";
@@ -147,17 +148,16 @@ fn data(value: &Value<'_>) -> String {
 
 /// The record of a name, as JSON.
 pub(crate) fn record_json(name: &str, values: &[Value<'_>]) -> Response<Body> {
-    let code = if values.is_empty() { 200 } else { 1 };
-    let name = Json::from(name);
-    let mut out = format!("{{\"responseCode\":{code},\"handle\":{name},\"values\":[").into_bytes();
-    for (at, value) in values.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        json::write_value(&mut out, value);
-    }
-    out.extend_from_slice(b"]}");
-    fresh(StatusCode::OK, JSON, out)
+    let code = if values.is_empty() {
+        ResponseCode::ValuesNotFound
+    } else {
+        ResponseCode::Success
+    };
+    fresh(
+        StatusCode::OK,
+        JSON,
+        answer::record(code, name, values.iter()).0,
+    )
 }
 
 /// Why there is nothing: a page for people, a problem (RFC 9457) for programs.

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use handfast_registry::with_slash;
+use handfast_wire::ResponseCode;
 use handfast_wire::body::ResolutionRequest;
-use handfast_wire::{ResponseCode, json};
 use hyper::StatusCode;
 
-use super::answer::{RestAnswer, RestProblem, put_member, start};
+use super::answer::{RestAnswer, RestProblem, record};
 use super::credentials::{Login, challenge_line, login};
 use super::request::RestRequest;
 use crate::auth::administrator::is_administrator;
@@ -55,19 +55,9 @@ pub(crate) fn stored(web: &Web, asked: &ResolutionRequest<'_>) -> Option<Vec<u8>
         return None;
     }
     let written = web.context.public_values(asked, name, |values| {
-        let mut out = start(ResponseCode::Success);
-        put_member(&mut out, "handle", name);
-        out.extend_from_slice(b",\"values\":[");
-        let mut has_any = false;
-        for (value, _) in values.iter() {
-            if has_any {
-                out.push(b',');
-            }
-            json::write_value(&mut out, &value);
-            has_any = true;
-        }
-        out.extend_from_slice(b"]}");
-        has_any.then_some(out)
+        let values = values.iter().map(|(value, _)| value);
+        let (json, has_any) = record(ResponseCode::Success, name, values);
+        has_any.then_some(json)
     });
     written.ok().flatten()
 }

@@ -5,7 +5,7 @@
 //! signatures for the processor. `docs/compatibility.md` lists the differences to deployed
 //! servers, with reasons.
 
-mod answer;
+pub(crate) mod answer;
 pub(crate) mod authorization;
 mod certificate;
 mod changes;
