@@ -22,6 +22,9 @@ use crate::native::feed::Feed;
 use crate::native::{Native, delegated, read, understands_referrals};
 use crate::status::{is_status, value as status_value};
 
+/// The reply to a request, or why it is not done.
+pub(crate) type OperationResult = Result<OperationReply, NotDone>;
+
 /// Why a request is not done.
 pub(crate) enum NotDone {
     Fault(Fault),
@@ -98,7 +101,7 @@ impl Native {
         &self,
         request: &Message<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<OperationReply, NotDone> {
+    ) -> OperationResult {
         let opcode = request.header.opcode;
         if opcode.is_about_a_handle()
             && opcode != Opcode::Resolution
@@ -129,11 +132,7 @@ impl Native {
     }
 
     /// §3.2 and §7.7.
-    fn resolve(
-        &self,
-        request: &Message<'_>,
-        who: Option<&Authenticated>,
-    ) -> Result<OperationReply, NotDone> {
+    fn resolve(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: ResolutionRequest<'_> = read(request)?;
         if asked.is_excessive() {
             let text = "more indexes or types than a record has values";
@@ -195,7 +194,7 @@ impl Native {
         request: &Message<'_>,
         asked: ResolutionRequest<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<OperationReply, NotDone> {
+    ) -> OperationResult {
         // Counting takes time, and is done for nobody else.
         let is_selected = asked.selects(&status_value(""));
         if !is_selected || request.header.flags.contains(OpFlags::PO) {
@@ -249,11 +248,7 @@ impl Native {
     }
 
     /// §3.3 and §9.
-    fn create(
-        &self,
-        request: &Message<'_>,
-        who: Option<&Authenticated>,
-    ) -> Result<OperationReply, NotDone> {
+    fn create(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: ValuesRequest<'_> = read_handle(request)?;
         let flags = request.header.flags;
         let (overwrite, mint) = (flags.contains(OpFlags::OWE), flags.contains(OpFlags::MNS));
@@ -293,22 +288,14 @@ impl Native {
     }
 
     /// §3.4.
-    fn delete(
-        &self,
-        request: &Message<'_>,
-        who: Option<&Authenticated>,
-    ) -> Result<OperationReply, NotDone> {
+    fn delete(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         self.context.found(&handle)?;
         self.change(Operation::Delete { handle }, who)
     }
 
-    fn add(
-        &self,
-        request: &Message<'_>,
-        who: Option<&Authenticated>,
-    ) -> Result<OperationReply, NotDone> {
+    fn add(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: ValuesRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         if asked.values.is_empty() {
@@ -335,11 +322,7 @@ impl Native {
         Ok(done)
     }
 
-    fn remove(
-        &self,
-        request: &Message<'_>,
-        who: Option<&Authenticated>,
-    ) -> Result<OperationReply, NotDone> {
+    fn remove(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: RemoveRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         self.context.found(&handle)?;
@@ -350,11 +333,7 @@ impl Native {
         self.change(Operation::Remove { handle, indexes }, who)
     }
 
-    fn modify(
-        &self,
-        request: &Message<'_>,
-        who: Option<&Authenticated>,
-    ) -> Result<OperationReply, NotDone> {
+    fn modify(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: ValuesRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         if asked.values.is_empty() {
@@ -391,11 +370,7 @@ impl Native {
     }
 
     /// §3.9. `0.NA/0.NA/PREFIX` stands for the records of the prefixes that derive from one.
-    fn list(
-        &self,
-        request: &Message<'_>,
-        who: Option<&Authenticated>,
-    ) -> Result<OperationReply, NotDone> {
+    fn list(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let whole = with_slash(&asked.handle);
         let Some(named) = prefix_of(&whole) else {
@@ -449,17 +424,13 @@ impl Native {
         Ok(pages(&handles))
     }
 
-    fn list_prefixes(&self, who: Option<&Authenticated>) -> Result<OperationReply, NotDone> {
+    fn list_prefixes(&self, who: Option<&Authenticated>) -> OperationResult {
         self.context.need_administrator(known(who)?)?;
         Ok(pages(&self.context.prefix_handles()?))
     }
 
     /// §3.10.
-    fn home(
-        &self,
-        request: &Message<'_>,
-        who: Option<&Authenticated>,
-    ) -> Result<OperationReply, NotDone> {
+    fn home(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let whole = with_slash(&asked.handle);
         let Some(prefix) = prefix_of(&whole) else {
@@ -479,11 +450,7 @@ impl Native {
         Ok(OperationReply::empty())
     }
 
-    fn change(
-        &self,
-        operation: Operation,
-        who: Option<&Authenticated>,
-    ) -> Result<OperationReply, NotDone> {
+    fn change(&self, operation: Operation, who: Option<&Authenticated>) -> OperationResult {
         self.perform(operation, who)?;
         Ok(OperationReply::empty())
     }
@@ -507,7 +474,7 @@ impl Native {
     /// `BACKUP_SERVER`: deployed servers write a checkpoint of their storage. Answers administrators
     /// that it is done. There is nothing to do: every change is on disk before it is acknowledged,
     /// and a copy of the folder is made by `handfast backup`.
-    fn checkpoint(&self, who: Option<&Authenticated>) -> Result<OperationReply, NotDone> {
+    fn checkpoint(&self, who: Option<&Authenticated>) -> OperationResult {
         self.context.need_administrator(known(who)?)?;
         Ok(OperationReply::empty())
     }

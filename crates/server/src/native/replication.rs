@@ -16,7 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::auth::login::Authenticated;
 use crate::error::Fault;
 use crate::native::feed::{Feed, Phase};
-use crate::native::operations::{NotDone, OperationReply, known};
+use crate::native::operations::{NotDone, OperationReply, OperationResult, known};
 use crate::native::{Native, read};
 
 /// How many streams go on at once: each of them signs all the time.
@@ -41,7 +41,7 @@ impl Native {
         &self,
         request: &Message<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<OperationReply, NotDone> {
+    ) -> OperationResult {
         let asked: RetrieveRequest<'_> = read(request)?;
         check_receiver(asked.receiver)?;
         let place = self.admit(who)?;
@@ -73,7 +73,7 @@ impl Native {
         &self,
         request: &Message<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<OperationReply, NotDone> {
+    ) -> OperationResult {
         let asked: DumpRequest<'_> = read(request)?;
         check_receiver(asked.receiver)?;
         let phase = phase(asked.resume.as_ref())?;

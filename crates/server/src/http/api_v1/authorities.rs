@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use handfast_api::{self as api, PolicyChange};
 use handfast_registry::{
-    Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Principal, Role,
+    Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Principal,
 };
 
-use super::call::{Answer, Call};
+use super::call::{Answer, Call, parse};
 use super::convert;
 use super::names::principal;
 use super::problem::Problem;
@@ -152,12 +152,9 @@ pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {
     let given: api::NewGrant = call.read()?;
-    let role = given.role.parse::<Role>();
-    let role = role.map_err(|error| Problem::usage(error.to_string()))?;
-    let to = principal(call.path.get(1).map_or("", String::as_str))?;
     let grant = AuthorityAction::Grant {
-        to,
-        role,
+        role: parse(&given.role)?,
+        to: principal(call.path.get(1).map_or("", String::as_str))?,
         creates_account: given.create,
     };
     act(call, grant)
@@ -165,8 +162,7 @@ pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn revoke(call: &Call) -> Result<Answer, Problem> {
     let from = principal(call.path.get(1).map_or("", String::as_str))?;
-    let role = call.query("role").map(str::parse::<Role>).transpose();
-    let role = role.map_err(|error| Problem::usage(error.to_string()))?;
+    let role = call.query("role").map(parse).transpose()?;
     act(call, AuthorityAction::Revoke { from, role })
 }
 

@@ -1,5 +1,7 @@
 //! A request as a handler sees it, and what it answers.
 
+use std::fmt::Display;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use handfast_api::limits;
@@ -143,6 +145,12 @@ impl Call {
         };
         answer.version(version)
     }
+}
+
+/// Reads a text that stands in a body or a query.
+pub(super) fn parse<T: FromStr<Err: Display>>(text: &str) -> Result<T, Problem> {
+    text.parse()
+        .map_err(|error: T::Err| Problem::usage(error.to_string()))
 }
 
 fn version(header: &HeaderValue) -> Option<u64> {

@@ -18,7 +18,7 @@ mod names;
 mod namespaces;
 mod openapi;
 pub(crate) mod operator;
-mod problem;
+pub(crate) mod problem;
 mod routes;
 mod search;
 mod spool;

@@ -14,7 +14,7 @@ use hyper::StatusCode;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use super::call::{Answer, Call, WrittenPage};
+use super::call::{Answer, Call, WrittenPage, parse};
 use super::convert;
 use super::problem::Problem;
 
@@ -106,8 +106,7 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
         .map(|url| url.replace("{name}", "name"))
         .collect();
     check_urls(urls.iter().map(String::as_str), &[])?;
-    let style = given.style.as_deref().map(str::parse::<Style>).transpose();
-    let style = style.map_err(|error| Problem::usage(error.to_string()))?;
+    let style = given.style.as_deref().map(parse::<Style>).transpose()?;
     let mut names = Vec::new();
     let made = |minted: Minted| {
         names.push(api::MintedName {
@@ -116,16 +115,9 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
         });
         Ok(())
     };
-    let (authority, count) = (&given.authority, given.count);
+    let (authority, count, urls) = (&given.authority, given.count, &given.urls);
     let registry = call.registry();
-    let minted = registry.mint(
-        &call.who,
-        authority,
-        style.as_ref(),
-        count,
-        &given.urls,
-        made,
-    );
+    let minted = registry.mint(&call.who, authority, style.as_ref(), count, urls, made);
     // Names are stored some hundreds at a time, and stay. A client that hears only of the error
     // would never learn of those that were stored before it.
     if names.is_empty() {

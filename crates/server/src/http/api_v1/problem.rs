@@ -14,7 +14,7 @@ const BUSY_RETRY: u64 = 5;
 
 /// Why a request failed.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     pub(super) status: StatusCode,
     /// The response, without the status.
     pub(super) about: Box<api::Problem>,
@@ -23,7 +23,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
         let about = api::Problem {
             code: code.to_string(),
             detail: message.into(),
@@ -63,7 +63,7 @@ impl Problem {
         Self::new(StatusCode::UNAUTHORIZED, "unknown", message)
     }
 
-    pub(super) fn hint(mut self, hint: &str) -> Self {
+    pub(crate) fn hint(mut self, hint: &str) -> Self {
         self.about.hint = Some(hint.to_string());
         self
     }
@@ -98,7 +98,7 @@ impl Problem {
         }
     }
 
-    pub(super) fn into_response(self) -> Response<Body> {
+    pub(crate) fn into_response(self) -> Response<Body> {
         let status = self.status;
         let document = self.into_document();
         let is_busy = document.code == "busy";

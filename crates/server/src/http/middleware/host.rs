@@ -14,13 +14,13 @@ use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap};
 use hyper::http::uri::Authority;
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use rustls::sign::CertifiedKey;
-use serde_json::json;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
+use crate::http::api_v1::problem::Problem;
 use crate::http::connection::request_body::Incoming;
 use crate::http::connection::tls::CurrentCertificate;
-use crate::http::response::{Body, reply};
+use crate::http::response::Body;
 use crate::http::{Caller, Part};
 use crate::runtime::lock::Lock;
 use crate::setup::identity::Identity;
@@ -270,20 +270,11 @@ impl OwnHosts {
             host = text,
             "a request with credentials was for another host"
         );
-        let problem = json!({
-            "title": "Misdirected Request",
-            "status": 421,
-            "detail": "this server does not know the host of this request as its own, and takes \
-                       no credentials under it",
-            "code": "other-host",
-            "hint": "set public-url in [web] of handfast.toml to the URL that clients use",
-        });
-        let status = StatusCode::MISDIRECTED_REQUEST;
-        Some(reply(
-            status,
-            "application/problem+json",
-            problem.to_string(),
-        ))
+        let text = "this server does not know the host of this request as its own, and takes no \
+            credentials under it";
+        let problem = Problem::new(StatusCode::MISDIRECTED_REQUEST, "other-host", text);
+        let hint = "set public-url in [web] of handfast.toml to the URL that clients use";
+        Some(problem.hint(hint).into_response())
     }
 }
 

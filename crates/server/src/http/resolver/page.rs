@@ -15,6 +15,7 @@ use crate::http::resolver::name_lookup::Name;
 use crate::http::resolver::target::{escaped_text, is_web, path_of};
 use crate::http::response::{Body, WithHeader, reply};
 use crate::http::rest_api::answer;
+use crate::http::xml::escape_with;
 
 /// JSON of a record, as the handle REST API has it.
 pub(crate) const JSON: &str = "application/json;charset=UTF-8";
@@ -32,20 +33,12 @@ const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;mar
 
 /// Escapes untrusted text for a page.
 pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // No control character may stand in a page.
-            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{FFFD}'),
-            c => out.push(c),
-        }
-    }
-    out
+    escape_with(text, |out, c| match c {
+        '\'' => out.push_str("&#39;"),
+        // No control character may stand in a page.
+        c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{FFFD}'),
+        c => out.push(c),
+    })
 }
 
 /// A response that is not cached, and whose type browsers do not sniff.

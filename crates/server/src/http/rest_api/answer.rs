@@ -99,7 +99,10 @@ impl RestAnswer {
     }
 }
 
-/// Why there is no answer but a refusal.
+/// An answer, or why there is none.
+pub(crate) type RestResult = Result<RestAnswer, RestProblem>;
+
+/// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum RestProblem {
     /// Credentials that are not right: 401, and no body.

@@ -7,7 +7,7 @@ use handfast_wire::ResponseCode;
 use handfast_wire::body::ResolutionRequest;
 use hyper::StatusCode;
 
-use super::answer::{RestAnswer, RestProblem, record};
+use super::answer::{RestAnswer, RestProblem, RestResult, record};
 use super::credentials::{Login, challenge_line, login};
 use super::request::RestRequest;
 use crate::auth::administrator::is_administrator;
@@ -16,11 +16,7 @@ use crate::http::Web;
 use crate::status::is_status;
 
 /// The record of a handle, or what of it is asked for.
-pub(crate) fn read(
-    web: &Web,
-    request: &RestRequest,
-    name: &str,
-) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn read(web: &Web, request: &RestRequest, name: &str) -> RestResult {
     let login = login(web, request)?;
     let indexes = request.parameters.indexes()?;
     let types = request.parameters.types()?;
@@ -68,7 +64,7 @@ fn read_any(
     asked: &ResolutionRequest<'_>,
     is_public_only: bool,
     login: &Login,
-) -> Result<RestAnswer, RestProblem> {
+) -> RestResult {
     let name = &*asked.handle;
     let whole = with_slash(name);
     let context = &web.context;
@@ -95,7 +91,7 @@ fn read_any(
 /// The answer for a record without readable values. Clients resolve the handle that is to log in,
 /// and treat a handle without values as missing: if the handle has a role here, the answer shows
 /// it.
-fn nothing_public(web: &Web, asked: &ResolutionRequest<'_>) -> Result<RestAnswer, RestProblem> {
+fn nothing_public(web: &Web, asked: &ResolutionRequest<'_>) -> RestResult {
     let name = &*asked.handle;
     let mut roles = web.registry().roles_of(name)?;
     roles.retain(|value| asked.selects(value));

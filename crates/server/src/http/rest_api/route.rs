@@ -4,7 +4,7 @@ use handfast_wire::ResponseCode;
 use hyper::header::{ALLOW, HeaderValue};
 use hyper::{Method, StatusCode};
 
-use super::answer::{RestAnswer, RestProblem};
+use super::answer::{RestAnswer, RestProblem, RestResult};
 use super::parameters::wrong;
 use super::request::RestRequest;
 use super::{changes, handles, listing, prefixes, reverse, sessions, site, verifications};
@@ -94,11 +94,7 @@ impl RestRoute {
 }
 
 /// Answers a question that came by a route.
-pub(crate) fn follow(
-    web: &Web,
-    request: &RestRequest,
-    route: RestRoute,
-) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn follow(web: &Web, request: &RestRequest, route: RestRoute) -> RestResult {
     let method = &request.method;
     let is_known = [&Method::GET, &Method::POST, &Method::PUT, &Method::DELETE].contains(&method);
     if !is_known && *method != Method::TRACE {

@@ -4,18 +4,14 @@
 use handfast_wire::{Reference, ResponseCode};
 use hyper::StatusCode;
 
-use super::answer::{RestAnswer, RestProblem, put_member, start};
+use super::answer::{RestAnswer, RestResult, put_member, start};
 use super::authorization::{from_base64, reference, secret_response};
 use super::parameters::wrong;
 use super::request::RestRequest;
 use crate::error::Fault;
 use crate::http::Web;
 
-pub(crate) fn verify(
-    web: &Web,
-    request: &RestRequest,
-    name: &str,
-) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn verify(web: &Web, request: &RestRequest, name: &str) -> RestResult {
     let key = key(request, name)?;
     let parameters = &request.parameters;
     let bytes = |name: &str| {
