@@ -471,9 +471,9 @@ impl Native {
         })
     }
 
-    /// `BACKUP_SERVER`: deployed servers write a checkpoint of their storage. Answers administrators
-    /// that it is done. There is nothing to do: every change is on disk before it is acknowledged,
-    /// and a copy of the folder is made by `handfast backup`.
+    /// `BACKUP_SERVER`: deployed servers write a checkpoint of their storage. Here there is nothing
+    /// to do, and administrators hear that it is done: every change is on disk before it is
+    /// acknowledged, and a copy of the folder is made by `handfast backup`.
     fn checkpoint(&self, who: Option<&Authenticated>) -> OperationResult {
         self.context.need_administrator(known(who)?)?;
         Ok(OperationReply::empty())

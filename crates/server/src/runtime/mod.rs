@@ -1,5 +1,5 @@
-//! What the server needs to run on several cores: threads for blocking work, locks, counters, snapshot
-//! reuse, and panics in the log.
+//! What the server needs to run on several cores: threads for blocking work, locks, counters,
+//! snapshot reuse, and panics in the log.
 
 pub(crate) mod blocking;
 pub(crate) mod counters;

@@ -184,7 +184,7 @@ fn quoted(bytes: &[u8]) -> String {
     let mut line = String::with_capacity(bytes.len());
     for byte in bytes {
         match byte {
-            b'"' | b'\\' | 0..=0x1F | 0x7F.. => line += &format!("\\x{byte:02x}"),
+            b'"' | b'\\' | 0..=0x1F | 0x7F.. => line.extend(["\\x", &format!("{byte:02x}")]),
             plain => line.push(char::from(*plain)),
         }
     }

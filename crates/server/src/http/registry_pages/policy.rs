@@ -23,7 +23,8 @@ impl Asking<'_> {
         let mut body = format!("<p>{}</p>\n", paragraphs(&policy.text));
         if policy.version > 0 {
             let (version, time) = (policy.version, rfc3339(policy.time));
-            body += &format!("<p class=\"small\">Version {version}, {time}</p>\n");
+            let said = format!("<p class=\"small\">Version {version}, {time}</p>\n");
+            body.push_str(&said);
         }
         self.page("Policy of the registry", &body).with(LINK, links)
     }

@@ -231,7 +231,8 @@ impl Failure {
         failure.members.insert("date".into(), date.into());
         if let Some(successor) = &tombstone.successor {
             let (path, text) = (path_of(successor), escape(successor));
-            failure.more += &format!("<p>Use <a href=\"/{path}\">{text}</a> instead.</p>");
+            let link = format!("<a href=\"/{path}\">{text}</a>");
+            failure.more.extend(["<p>Use ", &link, " instead.</p>"]);
             let successor = successor.clone().into();
             failure.members.insert("successor".into(), successor);
         }

@@ -136,7 +136,7 @@ impl<'r> ResolveRequest<'r> {
         };
         match found {
             Ok(NameLookup::Name(name)) => self.found(asked, name),
-            Ok(found) => self.not_found(asked, found),
+            Ok(found) => self.not_found(asked, &found),
             Err(failure) => self.fail(failure),
         }
     }
@@ -150,7 +150,7 @@ impl<'r> ResolveRequest<'r> {
             match follow(&self.web.context, name) {
                 Ok(NameLookup::Name(meant)) if self.options.action == Action::Show => name = meant,
                 Ok(NameLookup::Name(meant)) => return self.moved(&meant),
-                Ok(found) => return self.not_found(asked, found),
+                Ok(found) => return self.not_found(asked, &found),
                 Err(error) => return self.failed(&error),
             }
         }
@@ -271,7 +271,7 @@ impl<'r> ResolveRequest<'r> {
         Some(response)
     }
 
-    fn not_found(&self, asked: &RequestedName<'_>, found: NameLookup) -> Response<Body> {
+    fn not_found(&self, asked: &RequestedName<'_>, found: &NameLookup) -> Response<Body> {
         let text = match asked.kind {
             NameKind::Prefix => &*asked.written,
             _ => &*asked.text,
@@ -290,7 +290,7 @@ impl<'r> ResolveRequest<'r> {
         let mut failure = match found {
             NameLookup::Missing | NameLookup::Name(_) => self.missing(asked, text),
             NameLookup::Foreign => Failure::foreign(text),
-            ref found => found.failure(text),
+            found => found.failure(text),
         };
         if matches!(found, NameLookup::Endless) {
             failure.detail.push_str(" Its alias chain is too long.");

@@ -28,7 +28,8 @@ pub(crate) fn several(names: &[Name], accept: &Accept) -> Response<Body> {
             let mut list = String::from("<ul>\n");
             for name in names {
                 let (path, text) = (escape(&name.path()), escape(&name.text));
-                list += &format!("<li><a href=\"{path}?noredirect\">{text}</a></li>\n");
+                let link = format!("<a href=\"{path}?noredirect\">{text}</a>");
+                list.extend(["<li>", &link, "</li>\n"]);
             }
             list.push_str("</ul>");
             page::page(StatusCode::OK, "Descriptions", &list)
@@ -69,9 +70,8 @@ fn element(name: &Name) -> String {
     for value in &name.values {
         let (format, text) = formatted(value);
         let (index, kind, text) = (value.index, escape(&value.value_type), escape(&text));
-        out += &format!(
-            "  <value index=\"{index}\" type=\"{kind}\" format=\"{format}\">{text}</value>\n"
-        );
+        let value = format!("index=\"{index}\" type=\"{kind}\" format=\"{format}\">{text}");
+        out.extend(["  <value ", &value, "</value>\n"]);
     }
     out.push_str("</record>\n");
     out
