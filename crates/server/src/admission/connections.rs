@@ -165,12 +165,21 @@ impl Drop for Receiving {
     }
 }
 
-/// A client that has connected.
+/// A client that has connected. Its connection counts until this is dropped.
 pub(crate) struct ClientConnection {
     pub(crate) address: SocketAddr,
     pub(crate) activity: Arc<Activity>,
     connections: Arc<Connections>,
     id: ConnectionId,
+}
+
+impl Drop for ClientConnection {
+    fn drop(&mut self) {
+        let mut open = self.connections.open.lock();
+        if open.entry(self.id).is_some() {
+            open.remove(self.id.slot);
+        }
+    }
 }
 
 impl ClientConnection {
@@ -199,9 +208,12 @@ impl Connections {
 
     /// A place for a connection, for which idle ones are closed at a limit; `None` if all others
     /// are worked for.
-    fn enter(self: &Arc<Self>, address: IpAddr, now: Instant) -> Option<Place> {
-        let network = network_of(address);
-        let is_proxy = self.proxies.iter().any(|proxy| proxy.contains(address));
+    fn enter(self: &Arc<Self>, address: SocketAddr, now: Instant) -> Option<ClientConnection> {
+        let network = network_of(address.ip());
+        let is_proxy = self
+            .proxies
+            .iter()
+            .any(|proxy| proxy.contains(address.ip()));
         let mut open = self.open.lock();
         open.count_network(network);
         let is_full = open.entries.len() >= self.limits.total;
@@ -222,10 +234,11 @@ impl Connections {
             activity: Arc::clone(&activity),
         });
         drop(open);
-        Some(Place {
+        Some(ClientConnection {
+            address,
+            activity,
             connections: Arc::clone(self),
             id: ConnectionId { slot, number },
-            activity,
         })
     }
 
@@ -338,22 +351,6 @@ fn site_of(network: IpAddr) -> Option<IpAddr> {
     }
 }
 
-/// A connection that counts until it ends.
-struct Place {
-    connections: Arc<Connections>,
-    id: ConnectionId,
-    activity: Arc<Activity>,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut open = self.connections.open.lock();
-        if open.entry(self.id).is_some() {
-            open.remove(self.id.slot);
-        }
-    }
-}
-
 /// Accepts connections, and has each of them served until it ends; none any more once the server is
 /// closing.
 pub(crate) async fn accept<C, F>(
@@ -377,22 +374,12 @@ pub(crate) async fn accept<C, F>(
                 let now = Instant::now();
                 seen.note(address.ip(), now);
                 // All others are worked for: the client hears at once that it has to come again.
-                let Some(place) = connections.enter(address.ip(), now) else {
+                let Some(client) = connections.enter(address, now) else {
                     continue;
                 };
-                let activity = Arc::clone(&place.activity);
-                let client = ClientConnection {
-                    address,
-                    activity: Arc::clone(&activity),
-                    connections: Arc::clone(&connections),
-                    id: place.id,
-                };
-                let serving = serve(stream, client);
-                let task = tokio::spawn(async move {
-                    // An error of one connection does not affect others.
-                    drop(serving.await);
-                    drop(place);
-                });
+                let activity = Arc::clone(&client.activity);
+                // An error of one connection does not affect others.
+                let task = tokio::spawn(serve(stream, client));
                 // No other task sets it.
                 drop(activity.task.set(task.abort_handle()));
             }
@@ -422,19 +409,20 @@ mod tests {
         large: 2,
     };
 
-    fn enter(connections: &Arc<Connections>, text: &str) -> Option<Place> {
+    fn enter(connections: &Arc<Connections>, text: &str) -> Option<ClientConnection> {
         // Later ones have moved later.
         let count = u32::try_from(connections.open.lock().count).unwrap();
         let now = connections.epoch + Duration::from_secs(1) * count;
-        connections.enter(text.parse().unwrap(), now)
+        let address = SocketAddr::new(text.parse().unwrap(), 0);
+        connections.enter(address, now)
     }
 
-    fn several(connections: &Arc<Connections>, count: usize, text: &str) -> Vec<Place> {
+    fn several(connections: &Arc<Connections>, count: usize, text: &str) -> Vec<ClientConnection> {
         let enter = |_| enter(connections, text).unwrap();
         (0..count).map(enter).collect()
     }
 
-    fn is_open(place: &Place) -> bool {
+    fn is_open(place: &ClientConnection) -> bool {
         place.connections.open.lock().entry(place.id).is_some()
     }
 

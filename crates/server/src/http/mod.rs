@@ -77,6 +77,7 @@ use crate::http::resolver::geoip::Countries;
 use crate::http::resolver::redirect_cache::RedirectCache;
 pub(crate) use crate::http::response::Body;
 use crate::http::response::plain;
+use crate::runtime::counters::Counted;
 
 /// How long a client may take for a handshake or the head of a request.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -308,7 +309,7 @@ pub(crate) async fn serve_connection(
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let address = client.address;
-    let _counted = Meters::connected(&web);
+    let _counted = Counted::new(Arc::clone(&web.meters.open));
     let begun =
         fast_path::serve_connection(&web, &mut stream, (address.ip(), &client.activity)).await?;
     let HandOff::Bytes { start, is_first } = begun else {
@@ -322,7 +323,7 @@ pub(crate) async fn serve_connection(
         certificate: None,
         local: stream.local_addr().ok(),
         responses: ConnectionResponses::default(),
-        activity: client.activity,
+        activity: Arc::clone(&client.activity),
     };
     // A connection keeps its protocol. 0x16 is the first byte of a TLS handshake.
     let is_tls = is_first && start.first() == Some(&0x16);

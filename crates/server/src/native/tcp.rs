@@ -20,7 +20,7 @@ use crate::native::feed::Feed;
 use crate::native::{
     LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, MessageWork, Native, Outgoing, Transport, header,
 };
-use crate::runtime::native_metrics::NativeMetrics;
+use crate::runtime::counters::Counted;
 
 /// How long a connection may be silent before a request, and how long a request and a reply may
 /// take to pass.
@@ -34,7 +34,7 @@ pub(crate) async fn serve_connection(
     client: ClientConnection,
 ) -> io::Result<()> {
     let ip = client.address.ip();
-    let _counted = NativeMetrics::connected(&native.context);
+    let _counted = Counted::new(Arc::clone(&native.context.metrics.open));
     let peer = Peer::connected(ip);
     let mut incoming = Vec::with_capacity(TYPICAL_MESSAGE);
     let mut outgoing = Vec::with_capacity(TYPICAL_MESSAGE);

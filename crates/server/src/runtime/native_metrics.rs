@@ -1,11 +1,10 @@
 //! Metrics of the native protocol.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use handfast_wire::{Opcode, ResponseCode};
 
-use crate::context::ServerContext;
 use crate::runtime::counters::Shards;
 
 /// How a native message came.
@@ -33,7 +32,7 @@ pub(crate) enum Dropped {
 pub(crate) struct NativeMetrics {
     shards: Shards<NativeCounters>,
     /// Connections that are open.
-    open: AtomicI64,
+    pub(crate) open: Arc<AtomicU64>,
 }
 
 struct NativeCounters {
@@ -75,16 +74,17 @@ impl NativeMetrics {
 
     /// Octets that came.
     pub(crate) fn received(&self, transport: Transport, octets: usize) {
-        let octets = u64::try_from(octets).unwrap_or(u64::MAX);
-        self.shards
-            .add(octets, |counters| counters.received.get(number(transport)));
+        self.add(octets, |counters| counters.received.get(number(transport)));
     }
 
     /// Octets that went.
     pub(crate) fn sent(&self, transport: Transport, octets: usize) {
+        self.add(octets, |counters| counters.sent.get(number(transport)));
+    }
+
+    fn add(&self, octets: usize, counter: impl FnOnce(&NativeCounters) -> Option<&AtomicU64>) {
         let octets = u64::try_from(octets).unwrap_or(u64::MAX);
-        self.shards
-            .add(octets, |counters| counters.sent.get(number(transport)));
+        self.shards.add(octets, counter);
     }
 
     /// A message that was not answered.
@@ -94,12 +94,6 @@ impl NativeMetrics {
             Dropped::Busy => 1,
         };
         self.shards.add(1, |counters| counters.dropped.get(place));
-    }
-
-    /// Counts a connection until the returned guard is dropped.
-    pub(crate) fn connected(context: &Arc<ServerContext>) -> NativeConnection {
-        context.metrics.open.fetch_add(1, Ordering::Relaxed);
-        NativeConnection(Arc::clone(context))
     }
 
     /// Each transport, operation and outcome that was ever met, by name, and how often.
@@ -158,20 +152,6 @@ impl NativeMetrics {
         let answered: u64 = answered.map(|(.., count)| count).sum();
         let lost: u64 = self.lost().iter().map(|(_, count)| count).sum();
         answered + lost
-    }
-
-    /// Connections that are open.
-    pub(crate) fn open(&self) -> u64 {
-        u64::try_from(self.open.load(Ordering::Relaxed)).unwrap_or_default()
-    }
-}
-
-/// A connection that is counted.
-pub(crate) struct NativeConnection(Arc<ServerContext>);
-
-impl Drop for NativeConnection {
-    fn drop(&mut self) {
-        self.0.metrics.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -74,8 +74,10 @@ impl Begun<'_> {
         if status.is_server_error() || body.len() > MAX_ANSWER {
             return;
         }
-        if let Some(key) = self.key.take() {
-            self.answered.end(key, status, headers, body);
+        let mut stored = self.answered.0.lock();
+        if let Some(entry) = self.key.take().and_then(|key| stored.by_key.get_mut(&key)) {
+            entry.answer = Some((status, headers.clone(), body.clone()));
+            stored.octets += body.len();
         }
     }
 }
@@ -125,14 +127,6 @@ impl Answered {
                     key: Some(key),
                 }))
             }
-        }
-    }
-
-    fn end(&self, key: Key, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
-        let mut stored = self.0.lock();
-        if let Some(entry) = stored.by_key.get_mut(&key) {
-            entry.answer = Some((status, headers.clone(), body.clone()));
-            stored.octets += body.len();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Endpoints for operators: whether the server is alive, whether it is ready, and its metrics.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hyper::header::CACHE_CONTROL;
 use hyper::{Method, Request, Response, StatusCode};
@@ -40,7 +40,7 @@ pub(crate) async fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Respo
 pub(crate) struct Meters {
     requests: Shards<Requests>,
     /// Connections that are open.
-    pub(crate) open: AtomicI64,
+    pub(crate) open: Arc<AtomicU64>,
     /// Requests that were answered with 429 or 503.
     pub(crate) refused: AtomicU64,
     /// Lines of the access log that came too fast to be written.
@@ -73,20 +73,5 @@ impl Meters {
             self.requests
                 .sum(|requests| requests.get(part.number())?.get(class))
         })
-    }
-
-    /// Counts a connection until the returned guard is dropped.
-    pub(crate) fn connected(web: &Arc<Web>) -> HttpConnection {
-        web.meters.open.fetch_add(1, Ordering::Relaxed);
-        HttpConnection(Arc::clone(web))
-    }
-}
-
-/// A connection that is counted.
-pub(crate) struct HttpConnection(Arc<Web>);
-
-impl Drop for HttpConnection {
-    fn drop(&mut self) {
-        self.0.meters.open.fetch_sub(1, Ordering::Relaxed);
     }
 }

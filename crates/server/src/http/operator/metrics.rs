@@ -40,11 +40,10 @@ fn interfaces(page: &mut MetricsPage, web: &Arc<Web>) {
         "Requests answered, by part of the HTTP server and class of status.",
         requests,
     );
-    let open = web.meters.open.load(Ordering::Relaxed);
     page.gauge(
         "handfast_web_connections_open",
         "Open HTTP connections.",
-        u64::try_from(open).unwrap_or_default(),
+        web.meters.open.load(Ordering::Relaxed),
     );
     page.counter(
         "handfast_access_log_dropped_total",
@@ -92,7 +91,7 @@ fn native(page: &mut MetricsPage, web: &Arc<Web>) {
     page.gauge(
         "handfast_native_connections_open",
         "Open TCP connections of the native protocol.",
-        meters.open(),
+        meters.open.load(Ordering::Relaxed),
     );
     page.gauge(
         "handfast_native_sessions_open",
