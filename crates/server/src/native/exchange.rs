@@ -16,7 +16,7 @@ use handfast_wire::{
 use crate::admission::expensive_work::WorkPermit;
 use crate::admission::peer::Peer;
 use crate::auth::sessions::Session;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::native::challenges::Pending;
 use crate::native::operations::{NotDone, OperationReply};
 use crate::native::replication::is_streamed;
@@ -56,8 +56,7 @@ impl Exchange<'_> {
     ) -> Result<Vec<Outgoing>, Fault> {
         let opcode = request.header.opcode;
         if opcode.needs_admin_interface() && self.transport == Transport::Udp {
-            let text = "this interface takes no administration";
-            return Err(Fault::new(ResponseCode::ProtocolError, text));
+            return Err(wrong("this interface takes no administration"));
         }
         if is_streamed(opcode) && self.transport != Transport::Tcp {
             return Err(not_a_stream());
@@ -135,7 +134,7 @@ impl Exchange<'_> {
             {minimum} on; \
              update the client"
         );
-        Err(Fault::new(ResponseCode::ProtocolError, text))
+        Err(wrong(text))
     }
 
     /// The answer to a challenge: whether it is them, then whether they may; then the request is

@@ -31,7 +31,7 @@ use tokio::sync::Semaphore;
 use crate::admission::expensive_work::WorkPermit;
 use crate::admission::peer::Peer;
 use crate::context::ServerContext;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::native::challenges::PendingChallenges;
 use crate::native::exchange::Exchange;
 use crate::native::feed::Feed;
@@ -206,9 +206,7 @@ impl Codec<'_> for Raw {
 
 /// The body of a request.
 pub(crate) fn read<'m, T: Body<'m>>(message: &'m Message<'_>) -> Result<T, Fault> {
-    message
-        .read()
-        .map_err(|error| Fault::new(ResponseCode::ProtocolError, error.to_string()))
+    message.read().map_err(|error| wrong(error.to_string()))
 }
 
 fn header(payload: &[u8]) -> Option<Header> {
@@ -237,7 +235,7 @@ pub(crate) fn tunnel(
     });
     let Some((envelope, payload)) = payload else {
         let request_id = Envelope::request_id_in(bytes).unwrap_or(Envelope::UNREAD_REQUEST);
-        let fault = Fault::new(ResponseCode::ProtocolError, "Invalid message length");
+        let fault = wrong("Invalid message length");
         let error = native.unread(request_id, fault, Transport::Http);
         error.write(&mut out);
         return out;

@@ -16,7 +16,7 @@ use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value};
 
 use crate::auth::administrator::is_administrator;
 use crate::auth::login::Authenticated;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::native::fast_path::put_resolution;
 use crate::native::feed::Feed;
 use crate::native::{Native, delegated, read, understands_referrals};
@@ -135,8 +135,7 @@ impl Native {
     fn resolve(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: ResolutionRequest<'_> = read(request)?;
         if asked.is_excessive() {
-            let text = "more indexes or types than a record has values";
-            return Err(Fault::new(ResponseCode::ProtocolError, text).into());
+            return Err(wrong("more indexes or types than a record has values").into());
         }
         let whole = with_slash(&asked.handle);
         if is_status(&whole) {

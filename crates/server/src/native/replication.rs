@@ -14,7 +14,7 @@ use handfast_wire::{Codec, Message, Opcode, ResponseCode};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::auth::login::Authenticated;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::native::feed::{Feed, Phase};
 use crate::native::operations::{NotDone, OperationReply, OperationResult, known};
 use crate::native::{Native, read};
@@ -158,12 +158,7 @@ fn point(since: &ReplicationPoint<'_>, homed: Option<&str>) -> Result<Point, Fau
         }
         ReplicationPoint::State(state) => state,
     };
-    let malformed = || {
-        Fault::new(
-            ResponseCode::ProtocolError,
-            "the replication state is no JSON",
-        )
-    };
+    let malformed = || wrong("the replication state is no JSON");
     let state: serde_json::Value = serde_json::from_str(state).map_err(|_| malformed())?;
     let state = state.as_object().ok_or_else(malformed)?;
     let own_name = state.get("ownName").and_then(serde_json::Value::as_str);
@@ -205,10 +200,7 @@ fn phase(resume: Option<&ResumePoint<'_>>) -> Result<Phase, Fault> {
         None | Some((0 | 1, _)) => Ok(Phase::Handles(None)),
         Some((2, resume)) => Ok(Phase::Handles(after(resume))),
         Some((3, resume)) => Ok(Phase::Prefixes(after(resume))),
-        Some(_) => Err(Fault::new(
-            ResponseCode::ProtocolError,
-            "there is no such phase to go on in",
-        )),
+        Some(_) => Err(wrong("there is no such phase to go on in")),
     }
 }
 
@@ -217,10 +209,7 @@ fn check_receiver(receiver: Receiver) -> Result<(), Fault> {
     if receiver.server_number < receiver.server_count {
         return Ok(());
     }
-    Err(Fault::new(
-        ResponseCode::ProtocolError,
-        "the receiver is not one of its site's servers",
-    ))
+    Err(wrong("the receiver is not one of its site's servers"))
 }
 
 fn signed(number: u64) -> i64 {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use handfast_wire::{Codec, Envelope, OpFlags, Reader, ResponseCode};
+use handfast_wire::{Codec, Envelope, OpFlags, Reader};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -15,7 +15,7 @@ use crate::admission::connections::ClientConnection;
 use crate::admission::expensive_work::Busy;
 use crate::admission::network_of;
 use crate::admission::peer::Peer;
-use crate::error::Fault;
+use crate::error::wrong;
 use crate::native::feed::Feed;
 use crate::native::{
     LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, MessageWork, Native, Outgoing, Transport, header,
@@ -258,9 +258,8 @@ async fn refuse(
     request_id: u32,
     text: &str,
 ) -> io::Result<()> {
-    let fault = Fault::new(ResponseCode::ProtocolError, text);
     let mut bytes = Vec::new();
-    let error = native.unread(request_id, fault, Transport::Tcp);
+    let error = native.unread(request_id, wrong(text), Transport::Tcp);
     error.write(&mut bytes);
     timeout(TCP_TIMEOUT, stream.write_all(&bytes)).await??;
     stream.shutdown().await

@@ -14,9 +14,8 @@ use serde_json::value::RawValue;
 use super::answer::{RestAnswer, RestProblem, RestResult};
 use super::credentials::login;
 use super::handles::referral;
-use super::parameters::wrong;
 use super::request::RestRequest;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::http::Web;
 
 /// The longest handle that the protocol has.

@@ -7,10 +7,9 @@ use hyper::{Method, StatusCode};
 use super::answer::{RestAnswer, RestProblem, RestResult, start};
 use super::credentials::{Login, login};
 use super::listing::{Listed, ListingPage};
-use super::parameters::wrong;
 use super::request::RestRequest;
 use crate::auth::login::Authenticated;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::http::Web;
 
 pub(crate) fn list(web: &Web, request: &RestRequest) -> RestResult {

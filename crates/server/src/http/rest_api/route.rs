@@ -5,10 +5,9 @@ use hyper::header::{ALLOW, HeaderValue};
 use hyper::{Method, StatusCode};
 
 use super::answer::{RestAnswer, RestProblem, RestResult};
-use super::parameters::wrong;
 use super::request::RestRequest;
 use super::{changes, handles, listing, prefixes, reverse, sessions, site, verifications};
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::http::Web;
 use crate::http::percent::decode;
 

@@ -11,8 +11,8 @@ use super::answer::{RestAnswer, RestProblem, RestResult, put, put_member};
 use super::authorization::{Authorization, Fields};
 use super::credentials::{Signed, by_answer, by_password, challenge_line, session, sign};
 use super::open_sessions::RestSession;
-use super::parameters::wrong;
 use super::request::RestRequest;
+use crate::error::wrong;
 use crate::http::Web;
 
 /// Opens a session.

@@ -6,9 +6,8 @@ use hyper::StatusCode;
 
 use super::answer::{RestAnswer, RestResult, put_member, start};
 use super::authorization::{from_base64, reference, secret_response};
-use super::parameters::wrong;
 use super::request::RestRequest;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::http::Web;
 
 pub(crate) fn verify(web: &Web, request: &RestRequest, name: &str) -> RestResult {
