@@ -10,7 +10,7 @@ use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
-use crate::admission::body_memory::{BODY_TIMEOUT, Sender};
+use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::{Busy, WorkPermit};
 use crate::admission::peer::Peer;
 use crate::http::connection::request_body::{CountedBody, Incoming};
@@ -64,7 +64,7 @@ pub(crate) async fn answer(
         return refused;
     }
     let native = Arc::clone(&web.tunnel.0);
-    let Some(bytes) = receive(&native, caller.address.ip(), request.into_body()).await else {
+    let Some(bytes) = receive(web, caller.address.ip(), request.into_body()).await else {
         return plain(
             StatusCode::BAD_REQUEST,
             "the message is too long, or did not come\n",
@@ -110,9 +110,9 @@ async fn enter(native: &Native, work: MessageWork, peer: Peer) -> Result<Option<
 }
 
 /// A message, without the line end that may stand in front of it, with the memory that it takes.
-async fn receive(native: &Native, client: IpAddr, mut body: Incoming) -> Option<Bytes> {
-    let mut deadline = Instant::now() + BODY_TIMEOUT;
-    let bodies = &native.context.admission.body_memory;
+async fn receive(web: &Web, client: IpAddr, mut body: Incoming) -> Option<Bytes> {
+    let mut deadline = Instant::now() + web.client_timeout;
+    let bodies = &web.context.admission.body_memory;
     let mut memory = bodies.pool(Sender::Anonymous).permit(client);
     let mut bytes = Vec::new();
     while let Some(frame) = timeout_at(deadline, body.frame()).await.ok()? {
