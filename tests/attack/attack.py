@@ -22,14 +22,14 @@ import time
 import types
 
 import attacks
-from attacks import ADMIN, LARGE_NAME, LONG_NAME, MOST, PROBES, SECKEY_NAME, SECRET, api, ask, http
+from attacks import ADMIN, LARGE_NAME, LONG_NAME, MAX_COUNTS, PROBES, SECKEY_NAME, SECRET, api, ask, http
 
-MOST_LATENCY = 1.0  # seconds, of 99 creates in 100
-MOST_MEMORY = 300 << 20  # private memory of the server
-MOST_DISK = 10 << 20  # growth of the folder beyond what alice writes
+MAX_LATENCY = 1.0  # seconds, of 99 creates in 100
+MAX_MEMORY = 300 << 20  # private memory of the server
+MAX_DISK_GROWTH = 10 << 20  # growth of the folder beyond what alice writes
 TOO_MUCH = 1500 << 20  # memory at which an attack has succeeded, and is ended to spare the machine
 CREATE_TIMEOUT = 6.0
-MOST_START = 4.0  # seconds until an attack is taken to be in full swing
+START_TIMEOUT = 4.0  # seconds until an attack is taken to be in full swing
 PACE = 0.03  # seconds between the starts of two creates, if they are quick
 VALUE = "x" * 2800
 
@@ -238,7 +238,7 @@ def run(s, label, chosen, seconds):
     go.set()
     began = time.monotonic()
     for _, _, _, ready, _ in parties:
-        ready.wait(max(0, began + MOST_START - time.monotonic()))
+        ready.wait(max(0, began + START_TIMEOUT - time.monotonic()))
     alice = Alice(s, f"{label}-{s.run}")
     found = []
     probing = [threading.Timer(seconds / 2, probe, (s, attack, found)) for attack in chosen if attack in PROBES]
@@ -267,17 +267,17 @@ def run(s, label, chosen, seconds):
         wrong.append("the server died")
     if alice.errors:
         wrong.append(f"{len(alice.errors)} creates failed: {alice.errors[0]}")
-    if alice.at(0.99) >= MOST_LATENCY:
+    if alice.at(0.99) >= MAX_LATENCY:
         wrong.append("p99")
-    if memory.peak >= MOST_MEMORY:
+    if memory.peak >= MAX_MEMORY:
         wrong.append("memory")
-    if growth >= MOST_DISK:
+    if growth >= MAX_DISK_GROWTH:
         wrong.append("disk")
     if len(chosen) == 1:
         wrong += [f"{name}: {problem}" for name, problem, _ in found if problem]
-        what, most = MOST.get(chosen[0], ("", 0))
-        if did[label].get(what, 0) > most:
-            wrong.append(f"{what} {did[label][what]}, more than {most}")
+        what, limit = MAX_COUNTS.get(chosen[0], ("", 0))
+        if did[label].get(what, 0) > limit:
+            wrong.append(f"{what} {did[label][what]}, more than {limit}")
     wrong += [what for counts in did.values() for what in counts if "FAILED" in what]
     print(
         f"{label:24} {len(alice.times) - len(alice.errors):4} creates  p50 {alice.at(0.5):6.3f}  p99 {alice.at(0.99):6.3f}  "

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import wire  # noqa: E402
 from swarm import SOURCES, Swarm  # noqa: E402
 
-MOST_ROUNDS = 100_000  # of PBKDF2, which an answer may ask for
+MAX_ROUNDS = 100_000  # of PBKDF2, which an answer may ask for
 SECKEY_NAME, LARGE_NAME, LONG_NAME, ADMIN = "20.1000/many", "20.1000/large", "20.1000/long", "20.1000/adm"
 SECRET = b"a secret of some length"  # of ADMIN
 
@@ -52,7 +52,7 @@ def api(name):
     return name.replace("/", "%2F")
 
 
-def costly_answer(rounds=MOST_ROUNDS):
+def costly_answer(rounds=MAX_ROUNDS):
     return b"\x22" + wire.octets(b"s" * 16) + wire.u32(rounds) + wire.u32(160) + wire.octets(b"m" * 20)
 
 
@@ -148,12 +148,12 @@ def idle_native_connections(s):
     return Swarm(s.native, s.idle_native, lambda n: starts[n // 5 % 2], rate=8000).run
 
 
-def guesses(s):
+def failed_logins(s):
     """Guesses of a secret, one behind the other on ten connections (finding 4)."""
     batches = []
     for n in range(10):
-        guess = [wire.secret_answer(3, b"guess-%d-%d" % (n, k), b"n" * 16, b"\3" * 32) for k in range(100)]
-        batches.append(b"".join(verification(ADMIN, 300, one, wire.USUAL | wire.KC) for one in guess))
+        answers = [wire.secret_answer(3, b"guess-%d-%d" % (n, k), b"n" * 16, b"\3" * 32) for k in range(100)]
+        batches.append(b"".join(verification(ADMIN, 300, one, wire.USUAL | wire.KC) for one in answers))
     return Swarm(s.native, 10, lambda n: batches[n % 10], again=True).run
 
 
@@ -233,7 +233,7 @@ def native_client_logs_in(s):
         return "" if response == 1 else f"a native client that answers its challenge is refused ({response})"
 
 
-def right_guess_is_not_told(s):
+def right_secret_is_not_confirmed(s):
     """A client with too many failed logins does not learn that a guess is right."""
     message = verification(ADMIN, 300, wire.secret_answer(3, SECRET, b"n" * 16, b"\3" * 32))
     with socket.create_connection(s.native, 3, source_address=(SOURCES[0], 0)) as one:
@@ -262,17 +262,17 @@ PROBES = {
     slow_imports: bob_imports,
     idle_native_connections: native_client_resolves,
     unanswered_challenges: native_client_logs_in,
-    guesses: right_guess_is_not_told,
+    failed_logins: right_secret_is_not_confirmed,
 }
 
 
 # What an attack may count at most.
-MOST = {
+MAX_COUNTS = {
     udp_amplification: ("times as much answered as sent", 100),
     requested_authorities: ("status 201", 100),
 }
 
 ALL = [
     idle_uploads, many_secrets, pbkdf2, idle_web_connections, idle_native_connections, histories, job_lists, slow_imports,
-    requested_authorities, guesses, unanswered_challenges, udp_amplification, window_0,
+    requested_authorities, failed_logins, unanswered_challenges, udp_amplification, window_0,
 ]

@@ -25,8 +25,8 @@ import wire
 
 BURST = 200
 # What the tables of challenges, sessions and pieces may hold when they are full, and by how much a second flood may add.
-MOST_KEPT = 64 << 20
-MOST_GROWTH = 24 << 20
+MAX_MEMORY = 64 << 20
+MAX_GROWTH = 24 << 20
 GOOD = 0x600D0000
 
 
@@ -97,7 +97,7 @@ def datagrams(seed, address, prefix, count):
 
 def connections(seed, address, prefix, count):
     made, did, wrong = noise.Noise(seed, prefix), collections.Counter(), []
-    r, kept = random.Random(seed), collections.deque()
+    r, half_open = random.Random(seed), collections.deque()
     for _ in range(count):
         how = r.randrange(4)
         try:
@@ -118,11 +118,11 @@ def connections(seed, address, prefix, count):
             pass
         # Some stay for a while, half open.
         if how == 3:
-            kept.append(s)
+            half_open.append(s)
         else:
             s.close()
-        if len(kept) > 300:
-            kept.popleft().close()
+        if len(half_open) > 300:
+            half_open.popleft().close()
     return did, wrong
 
 
@@ -275,7 +275,7 @@ def main():
         after = (memory(options.pid), files(options.pid))
         print(f"{after[0] / 1e6:.1f} MB, {after[1]} files open")
         grown.append(after[0] - before[0])
-        if grown[-1] > MOST_KEPT or part and grown[-1] - grown[0] > MOST_GROWTH:
+        if grown[-1] > MAX_MEMORY or part and grown[-1] - grown[0] > MAX_GROWTH:
             wrong.append(f"the server has grown by {grown[0] / 1e6:.1f}, then {grown[-1] / 1e6:.1f} MB")
         if after[1] - before[1] > 50:
             wrong.append(f"{after[1] - before[1]} more files are open than before")

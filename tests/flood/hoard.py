@@ -21,7 +21,7 @@ import noise  # noqa: F401  (finds wire)
 import harness
 import wire
 
-MOST_GROWTH = 64 << 20
+MAX_GROWTH = 64 << 20
 LONG = 200_000
 GOOD_TIME = 2.0
 
@@ -60,26 +60,26 @@ def fragments(s, count=60_000):
     with wire.Udp(s.address, timeout=2.0) as good:
         for n in range(count):
             size = 1 if n % 2 else 492
-            out.send(struct.pack(">BBBBIIII", 2, 11, 2, 11, 0, n + 1, 0, wire.LONGEST_MESSAGE) + bytes(size))
+            out.send(struct.pack(">BBBBIIII", 2, 11, 2, 11, 0, n + 1, 0, wire.MAX_MESSAGE) + bytes(size))
             if n % 500 == 0:
                 serve_by(s, "UDP", good)
 
 
 def connections(s, address, starts):
     """As many connections as one may have, from another address than that of good clients, that say little and stay."""
-    most = min(resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200, 12_000)
-    kept = []
+    count = min(resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200, 12_000)
+    opened = []
     try:
-        for n in range(most):
+        for n in range(count):
             one = socket.create_connection(address, 5, source_address=("127.0.0.2", 0))
-            kept.append(one)
+            opened.append(one)
             try:
                 one.sendall(starts[n % len(starts)])
             except ConnectionError:
                 pass  # The server wants no more from there.
         serve(s)
     finally:
-        for one in kept:
+        for one in opened:
             one.close()
 
 
@@ -139,7 +139,7 @@ def attempt(s, pid, name, task):
         task()
         serve(s)
         grown = flood.memory(pid) - before
-        harness.expect(grown < MOST_GROWTH, f"the server has grown by {grown / 1e6:.0f} MB")
+        harness.expect(grown < MAX_GROWTH, f"the server has grown by {grown / 1e6:.0f} MB")
     except (harness.Failed, wire.NoReply, wire.Malformed, OSError) as e:
         print(f"FAIL {name}: {e}", flush=True)
         return 1
@@ -162,7 +162,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     request = flood.good_request(o.prefix, 1)
     posted = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n"
-    nearly = struct.pack(">I", wire.LONGEST_MESSAGE)
+    nearly = struct.pack(">I", wire.MAX_MESSAGE)
     tasks = {
         "challenges that nobody answers": lambda: challenges(s),
         "sessions with long names": lambda: sessions(s),

@@ -62,7 +62,7 @@ class Noise:
     def fragment(self):
         r = self.random
         data = r.randbytes(r.choice((0, 1, 492, r.randrange(492))))
-        length = r.choice((493, 2000, 100000, wire.LONGEST_MESSAGE))
+        length = r.choice((493, 2000, 100000, wire.MAX_MESSAGE))
         return self.envelope(length, sequence=r.choice((0, 1, 2, r.getrandbits(9), r.getrandbits(32)))) + data
 
     def reply(self):

@@ -193,7 +193,7 @@ public class JavaMirror {
         });
         JavaClient.check("a mirror copies in a session", () -> {
             resolver.setSessionTracker(new ClientSessionTracker(new SessionSetupInfo(who)));
-            for (int turn = 0; turn < 2; turn++) {
+            for (int round = 0; round < 2; round++) {
                 DumpHandlesRequest request = new DumpHandlesRequest(SiteInfo.HASH_TYPE_BY_ALL, 1, 0, who);
                 request.sessionTracker = resolver.getSessionTracker();
                 Mirror copied = new Mirror();

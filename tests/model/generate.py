@@ -205,13 +205,13 @@ def at_limit(rng, scheme):
         head += rng.choice(('?a', '#a', '?=a'))
     limit = rng.choice(LIMITS)
     fill = rng.choice(('a', 'a', 'A', ':', '-', '%41', '%c3%a9', 'é', '中', '/'))
-    room = limit
+    budget = limit
     if rng.random() < 0.4:           # fill so that the decoded or encoded text is what comes near the limit
-        room = {'é': limit // 3, '中': limit // 3, ':': limit, '%41': limit * 3}.get(fill, limit)
+        budget = {'é': limit // 3, '中': limit // 3, ':': limit, '%41': limit * 3}.get(fill, limit)
     raw = head.encode()
     unit = fill.encode()
-    raw += unit * max(0, (room - len(raw)) // len(unit))
-    raw += b'b' * max(0, room - len(raw) - (1 if head.startswith(' <') else 0))
+    raw += unit * max(0, (budget - len(raw)) // len(unit))
+    raw += b'b' * max(0, budget - len(raw) - (1 if head.startswith(' <') else 0))
     return raw + (b'>' if head.startswith(' <') else b'')
 
 
@@ -225,8 +225,8 @@ ALNUM = 'abcdefXYZ0123456789'
 PCHARS = "abcXYZ0123-._~!$&'()*+,;=:@"
 
 
-def dotted(rng, alphabet, most=3):
-    return '.'.join(some(rng, alphabet, 1, 4) for _ in range(rng.randint(1, most)))
+def dotted(rng, alphabet, limit=3):
+    return '.'.join(some(rng, alphabet, 1, 4) for _ in range(rng.randint(1, limit)))
 
 
 def a_prefix(rng):

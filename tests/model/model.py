@@ -145,25 +145,25 @@ def check_text(text, start, end, allowed, what, pasted=False):
 
 def percent_decode(text, start, end):
     """The characters that text[start:end] stands for, each with the place where it is written."""
-    encoded, places = bytearray(), []
+    encoded, positions = bytearray(), []
     at = start
     while at < end:
         if text[at] == '%':
             encoded.append(int(text[at + 1:at + 3], 16))
-            places.append(at)
+            positions.append(at)
             at += 3
         else:
             written = text[at].encode()
             encoded += written
-            places += [at] * len(written)
+            positions += [at] * len(written)
             at += 1
     try:
         decoded = encoded.decode('utf-8')
     except UnicodeDecodeError as error:
-        raise Refused('not-utf8', places[error.start], 'the triplets do not decode to UTF-8')
+        raise Refused('not-utf8', positions[error.start], 'the triplets do not decode to UTF-8')
     result, byte = [], 0
     for char in decoded:
-        result.append((char, places[byte]))
+        result.append((char, positions[byte]))
         byte += len(char.encode())
     return result
 
@@ -706,38 +706,38 @@ def step_strip(identifier, chars):
 
 
 def step_trim(identifier, chars):
-    kept = tokens(identifier)
-    first, last = 0, len(kept)
-    while first < last and kept[first][1] is not None and kept[first][1] in chars:
+    parts = tokens(identifier)
+    first, last = 0, len(parts)
+    while first < last and parts[first][1] is not None and parts[first][1] in chars:
         first += 1
-    while first < last and kept[last - 1][1] is not None and kept[last - 1][1] in chars:
+    while first < last and parts[last - 1][1] is not None and parts[last - 1][1] in chars:
         last -= 1
-    return spell(kept[first:last])
+    return spell(parts[first:last])
 
 
 def step_cut_at(identifier, char):
-    kept = tokens(identifier)
-    return spell(kept[:place_of(char, kept)])
+    parts = tokens(identifier)
+    return spell(parts[:place_of(char, parts)])
 
 
 def step_pad_after(identifier, char, width):
-    kept = tokens(identifier)
-    if sum(token[1] == char for token in kept) != 1:
+    parts = tokens(identifier)
+    if sum(token[1] == char for token in parts) != 1:
         return identifier
-    place = place_of(char, kept)
-    tail = kept[place + 1:]
+    place = place_of(char, parts)
+    tail = parts[place + 1:]
     if not 1 <= len(tail) <= width or any(token[1] not in DIGITS for token in tail):
         return identifier
-    return spell(kept[:place]) + spell(tail).rjust(width, '0')
+    return spell(parts[:place]) + spell(tail).rjust(width, '0')
 
 
 def step_fold(identifier, case, before=None, char=None):
     fold = lower if case == 'lower' else upper
-    kept = tokens(identifier)
-    end = place_of(char, kept) if before else None
-    end = len(kept) if end is None else end
+    parts = tokens(identifier)
+    end = place_of(char, parts) if before else None
+    end = len(parts) if end is None else end
     return ''.join(fold(spelling) if index < end and len(spelling) == 1 else spelling
-                   for index, (spelling, _) in enumerate(kept))
+                   for index, (spelling, _) in enumerate(parts))
 
 
 def step_rewrite(identifier, pattern, replacement):

@@ -97,40 +97,40 @@ class Subject:
         self.admin, self.key_admin, self.reuse = admin or key_admin, key_admin, reuse
         self.run_id = secrets.token_hex(4)
         self.count = 0
-        self.kept = {}
+        self.cache = {}
 
     # --- what the situations need, made once ---
 
     @property
     def site(self):
-        if "site" not in self.kept:
+        if "site" not in self.cache:
             reply = self.exchange(Message(wire.GET_SITE_INFO, wire.octets("/"), version=(2, 3)))
             code(reply, 1)
-            self.kept["site"] = wire.Site.decode(reply.after_digest()[2].rest())
-        return self.kept["site"]
+            self.cache["site"] = wire.Site.decode(reply.after_digest()[2].rest())
+        return self.cache["site"]
 
     @property
     def has_udp(self):
         """Whether the subject answers datagrams. If its site record says so, it has to."""
-        if "udp" not in self.kept:
+        if "udp" not in self.cache:
             said = any(p == 0 for server in self.site.servers for _, p, _ in server.interfaces)
-            self.kept["udp"] = said
+            self.cache["udp"] = said
             if not said:
                 try:
                     self.exchange(Message(wire.GET_SITE_INFO, wire.octets("/")), via="udp")
-                    self.kept["udp"] = True
+                    self.cache["udp"] = True
                 except wire.NoReply:
                     pass
-        return self.kept["udp"]
+        return self.cache["udp"]
 
     @property
     def has_replication(self):
         """Whether the subject feeds mirrors."""
-        if "replication" not in self.kept:
+        if "replication" not in self.cache:
             body = replication.dump_body()
             reply = self.exchange(Message(replication.DUMP, body))
-            self.kept["replication"] = reply.response != 5
-        return self.kept["replication"]
+            self.cache["replication"] = reply.response != 5
+        return self.cache["replication"]
 
     @property
     def server_keys(self):
@@ -139,16 +139,16 @@ class Subject:
     @property
     def outsider(self):
         """Someone who can prove who they are, and may do nothing."""
-        if "outsider" not in self.kept:
-            self.kept["outsider"] = self.user()
-        return self.kept["outsider"]
+        if "outsider" not in self.cache:
+            self.cache["outsider"] = self.user()
+        return self.cache["outsider"]
 
     @property
     def public_record(self):
         """A record that nothing changes, for situations that only want something to resolve."""
-        if "public" not in self.kept:
-            self.kept["public"] = self.record(Value(1, "URL", "https://example.org/"))
-        return self.kept["public"]
+        if "public" not in self.cache:
+            self.cache["public"] = self.record(Value(1, "URL", "https://example.org/"))
+        return self.cache["public"]
 
     def name(self, word="n"):
         self.count += 1
@@ -170,10 +170,10 @@ class Subject:
         return Identity(handle, index, secret=secret)
 
     def key_user(self, index=300):
-        key = self.kept.get("rsa")
+        key = self.cache.get("rsa")
         if key is None:
             try:
-                key = self.kept["rsa"] = wire.RsaPrivateKey.generate()
+                key = self.cache["rsa"] = wire.RsaPrivateKey.generate()
             except ImportError:
                 raise Skipped("the package cryptography is not installed") from None
         handle = self.record(Value(index, "HS_PUBKEY", key.public().encode()), word="keyuser")

@@ -500,8 +500,8 @@ class Engine:
         if taken and not m.flags & OWE:
             raise Refuse(201, f"Index conflict for {min(taken)}")
         self.need(auth, self.difference(record, new, whole=False), admins)
-        kept = [v for v in record if v.index not in taken]
-        self.store(handle, sorted(kept + new, key=lambda v: v.index))
+        others = [v for v in record if v.index not in taken]
+        self.store(handle, sorted(others + new, key=lambda v: v.index))
         return b"", OWE if taken else 0
 
     def remove(self, m, r, auth, _session):
@@ -588,17 +588,17 @@ def serve_tcp(listener, engine):
 def one_connection(sock, engine):
     sock.settimeout(30)
     with sock:
-        kept = True
-        while kept:
+        is_open = True
+        while is_open:
             try:
                 envelope = wire.receive_exactly(sock, 20, "")
                 length = struct.unpack(">I", envelope[16:])[0]
                 data = envelope
-                if length <= wire.LONGEST_MESSAGE:
+                if length <= wire.MAX_MESSAGE:
                     data += wire.receive_exactly(sock, length, "")
             except wire.NoReply:
                 return
-            replies, kept = engine.answer(data)
+            replies, is_open = engine.answer(data)
             try:
                 sock.sendall(b"".join(replies))
             except OSError:
@@ -620,7 +620,7 @@ def serve_udp(sock, engine):
         if len(data) < 20:
             continue
         request, sequence, length = struct.unpack(">III", data[8:20])
-        if length > wire.LONGEST_MESSAGE:
+        if length > wire.MAX_MESSAGE:
             continue
         if length > wire.STRIDE:
             count = -(-length // wire.STRIDE)

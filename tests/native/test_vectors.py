@@ -277,7 +277,7 @@ class Messages(unittest.TestCase):
             self.assertEqual(wire.RsaPrivateKey.decode(wire.open_private_key(file, b"passphrase")), KEY)
 
 
-class Places(unittest.TestCase):
+class Positions(unittest.TestCase):
     def test_hash_examples(self):
         big = 1 << 40  # more servers than hashes: the position is the hash
         for handle, hashes in {

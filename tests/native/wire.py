@@ -45,7 +45,7 @@ MODIFY_ADMIN, REMOVE_ADMIN, ADD_ADMIN, READ_VALUE, MAY_LIST = 0x080, 0x100, 0x20
 ALL_PERMISSIONS = 0xFFF
 
 DATAGRAM, STRIDE = 512, 492
-LONGEST_MESSAGE = 262144
+MAX_MESSAGE = 262144
 OWN_VERSION = (2, 11)
 
 
@@ -756,7 +756,7 @@ class Tcp:
         """The octets of one message, envelope included."""
         envelope = receive_exactly(self.sock, 20, "an envelope")
         length = struct.unpack(">I", envelope[16:])[0]
-        if length > LONGEST_MESSAGE:
+        if length > MAX_MESSAGE:
             raise Malformed(f"reply claims {length} octets")
         return envelope + receive_exactly(self.sock, length, "a message")
 

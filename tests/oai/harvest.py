@@ -155,9 +155,9 @@ def live(everything):
     run("namespace", "approve", "shelf", "--why", "letterhead")
     for prefix in ("oai_dc", "reg"):
         is_equal(identifiers(later(prefix, since)), ["info:shelf/"], "after an approval")
-    (shelf,) = Careful(BASE).ListRecords(metadataPrefix="oai_dc", set="later")
-    is_equal(shelf.metadata["title"], ["Shelf <marks> & \"more\""], "title")
-    is_equal(shelf.header.setSpecs, ["later"], "set")
+    (record,) = Careful(BASE).ListRecords(metadataPrefix="oai_dc", set="later")
+    is_equal(record.metadata["title"], ["Shelf <marks> & \"more\""], "title")
+    is_equal(record.header.setSpecs, ["later"], "set")
 
     # While someone harvests, an entry that they have seen changes: they see it again, and miss nothing.
     client = Careful(BASE)

@@ -7,7 +7,7 @@
 
 See README.md. What it checks:
     prose         words that readers stumble over, in all text
-    identifiers   words of a private vocabulary, as a part of a Rust identifier
+    identifiers   words of a private vocabulary, as a part of an identifier in Rust, Python or Java
     types         two types with the same name in one crate
     lines         Rust lines over 100 columns, Markdown lines over 140
 """
@@ -24,16 +24,22 @@ MAX_MARKDOWN_COLUMNS = 140
 
 # The rules of other people, data of tests, and this list itself.
 EXEMPT = ("docs/reference/", "tests/style/", "fuzz/corpus/")
-TEXT = {".rs", ".md", ".py", ".sh", ".toml", ".html", ".css", ".js", ".java", ""}
+TEXT = {".rs", ".md", ".py", ".sh", ".toml", ".html", ".css", ".js", ".java", ".snap", ""}
 PROSE = re.compile(
     r"\b(doors?|patience|strangers?|whoever|elsewhere|cut short|gone on with|(?:short|long) way|what is kept|told of)\b",
     re.IGNORECASE,
 )
 # One line each of the table in CONTRIBUTING.md.
 IDENTIFIERS = set(
-    "door doors brief quick kept held shelf patience patient most longest together room places guest guests allowance "
-    "guess guesses stranger strangers whoever somebody turn turns moment edition elsewhere refusal refusals".split()
+    "door doors brief quick kept held shelf shelves patience patient most longest together room rooms places guest guests "
+    "allowance allowances guess guesses stranger strangers whoever somebody turn turns moment moments edition editions "
+    "elsewhere refusal refusals".split()
 )
+# Names of the standard libraries.
+FOREIGN = {"most_common"}
+PHRASES = re.compile(r"_(short_way|long_way|what_is_kept|cut_short|gone_on_with|told_of)_")
+# For the identifiers of these languages: what begins a comment.
+COMMENT = {".rs": "//", ".java": "//", ".py": "#"}
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 NOT_CODE = re.compile(r"""//[^\n]*|r(#*)".*?"\1|'(?:\\.|[^\\'])'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 IDENTIFIER = re.compile(r"\b[A-Za-z_][A-Za-z0-9_]*\b")
@@ -50,13 +56,30 @@ def tracked():
             yield name, path
 
 
-def code_of(text):
-    """Rust without comments, strings and characters, in the same lines."""
-    return NOT_CODE.sub(lambda found: "\n" * found.group().count("\n"), text)
+def code_of(line, comment):
+    """A line without strings and comments, as far as a line shows it."""
+    line = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)
+    if comment == "#":
+        line = re.sub(r"'(?:\\.|[^'\\])*'", "''", line)
+    return "" if line.lstrip().startswith("* ") else line.split(comment, 1)[0]
 
 
-def words(identifier):
-    return [word.lower() for word in WORD.findall(identifier)]
+def banned(identifier):
+    """The banned words and phrases in an identifier."""
+    if identifier in FOREIGN:
+        return set()
+    words = [word.lower() for word in WORD.findall(identifier)]
+    return IDENTIFIERS.intersection(words).union(PHRASES.findall("_" + "_".join(words) + "_"))
+
+
+def code_lines(path, text):
+    """The lines of a file that are code. Texts of several lines are not."""
+    blank = lambda found: "\n" * found.group().count("\n")
+    if path.suffix == ".py":
+        text = re.sub(r'"""[\s\S]*?"""', blank, text)
+    if path.suffix == ".rs":
+        text = NOT_CODE.sub(blank, text)
+    return text.split("\n")
 
 
 def check_file(name, path, add):
@@ -65,7 +88,11 @@ def check_file(name, path, add):
     except UnicodeDecodeError:
         return
     is_rust, is_markdown = path.suffix == ".rs", path.suffix == ".md"
-    code = code_of(text).split("\n") if is_rust else []
+    comment = COMMENT.get(path.suffix)
+    for number, line in enumerate(code_lines(path, text) if comment else (), 1):
+        for identifier in set(IDENTIFIER.findall(code_of(line, comment))):
+            for word in banned(identifier):
+                add("identifiers", name, number, f'"{word}" in `{identifier}`')
     for number, line in enumerate(text.split("\n"), 1):
         # The table of these words names them.
         is_the_table = name == "CONTRIBUTING.md" and line.startswith("|")
@@ -74,9 +101,6 @@ def check_file(name, path, add):
         if is_rust:
             if len(line) > MAX_RUST_COLUMNS:
                 add("lines", name, number, f"{len(line)} columns, at most {MAX_RUST_COLUMNS}")
-            for identifier in set(IDENTIFIER.findall(code[number - 1])):
-                for word in IDENTIFIERS.intersection(words(identifier)):
-                    add("identifiers", name, number, f'"{word}" in `{identifier}`')
         # Tables cannot be broken into lines.
         elif is_markdown and len(line) > MAX_MARKDOWN_COLUMNS and not line.startswith("|"):
             add("lines", name, number, f"{len(line)} columns, at most {MAX_MARKDOWN_COLUMNS}")
@@ -89,8 +113,9 @@ def check_types(files, add):
         parts = name.split("/")
         if path.suffix != ".rs" or parts[0] != "crates" or parts[2] != "src":
             continue
-        for number, line in enumerate(path.read_text().split("\n"), 1):
-            if line.startswith("#[cfg(test)]"):
+        lines = path.read_text().split("\n")
+        for number, line in enumerate(lines, 1):
+            if line == "#[cfg(test)]" and lines[number].startswith("mod tests"):
                 break
             found = TYPE.match(line)
             if found and not ASSOCIATED.match(line):

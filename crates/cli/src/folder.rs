@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
-use handfast_registry::{Environment, Registry, RegistryError, StoreError};
+use handfast_registry::{Environment, Registry, RegistryError, StoreError, sync_name};
 use serde_json::json;
 
 use crate::commands::demo;
@@ -163,6 +163,7 @@ impl Backup {
         let outcome = to.and_then(|mut file| {
             data.open_to_read()?.backup_to(file.file())?;
             file.finish()
+                .and_then(|()| sync_name(&self.file))
                 .map_err(|source| RegistryError::Output { source })
         });
         let file = self.file.display().to_string();
@@ -218,7 +219,8 @@ impl Restore {
         let outcome = self.restore_to(&half).and_then(|check| {
             let moved = fs::create_dir_all(folder)
                 .and_then(|()| fs::remove_dir(folder))
-                .and_then(|()| fs::rename(&half, folder));
+                .and_then(|()| fs::rename(&half, folder))
+                .and_then(|()| sync_name(folder));
             moved.map_err(|source| StoreError::Io {
                 path: folder.to_path_buf(),
                 source,

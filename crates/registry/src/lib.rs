@@ -54,7 +54,9 @@ pub use clock::{Environment, parse_rfc3339, rfc3339};
 pub use error::{RegistryError, ValueProblem};
 pub use export::{Export, Exported};
 pub use handfast_api::{Growth, Opening, Proof, ProvenEvent};
-pub use handfast_store::{StoreError, release_snapshot, reuse_snapshots, reuses_snapshots};
+pub use handfast_store::{
+    StoreError, release_snapshot, reuse_snapshots, reuses_snapshots, sync_name,
+};
 pub use handle_protocol::dump::HandlePage;
 pub use handle_protocol::operations::{Operation, Performed, prefix_of, with_slash};
 pub use handle_protocol::transactions::{LogStart, Transaction, TransactionAction, Transactions};

@@ -1,4 +1,6 @@
 //! A process that is killed in the middle of writes loses nothing that it acknowledged.
+//!
+//! This program is both: the test, and, with the argument `child`, the process that is killed.
 
 #![expect(
     clippy::unwrap_used,
@@ -16,12 +18,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use handfast_registry::{Edit, Environment, NewAuthority, NewName, Principal, Registry};
+use libtest_mimic::{Arguments, Trial};
 
-const FOLDER: &str = "HANDFAST_CRASH_FOLDER";
-const ROUND: &str = "HANDFAST_CRASH_ROUND";
 const ROUNDS: u64 = 200;
 const WRITERS: u64 = 4;
 const OPERATOR: Principal = Principal::Operator;
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    if let [first, folder, round] = arguments.as_slice()
+        && first == "child"
+    {
+        return child(Path::new(folder), round.parse().unwrap());
+    }
+    let test = Trial::test("sigkill_loses_nothing_acknowledged", || {
+        sigkill_loses_nothing_acknowledged();
+        Ok(())
+    });
+    libtest_mimic::run(&Arguments::from_args(), vec![test]).exit();
+}
 
 fn world(round: u64) -> Environment {
     let count = AtomicU64::new(round << 32);
@@ -38,12 +53,9 @@ fn world(round: u64) -> Environment {
 }
 
 /// The process that is killed: several writers create and change names, and print each one when it
-/// is acknowledged. Does nothing unless a variable names its folder.
-#[test]
-fn child() {
-    let Ok(folder) = env::var(FOLDER) else { return };
-    let round: u64 = env::var(ROUND).unwrap().parse().unwrap();
-    let registry = Arc::new(Registry::open(Path::new(&folder), world(round)).unwrap());
+/// is acknowledged.
+fn child(folder: &Path, round: u64) {
+    let registry = Arc::new(Registry::open(folder, world(round)).unwrap());
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| {
             let registry = Arc::clone(&registry);
@@ -70,15 +82,11 @@ fn child() {
 /// Prints one whole line at once, whatever other threads print.
 fn say(text: &str) {
     let mut out = std::io::stdout().lock();
-    out.write_all(format!("\n{text}\n").as_bytes()).unwrap();
+    out.write_all(format!("{text}\n").as_bytes()).unwrap();
     out.flush().unwrap();
 }
 
-#[test]
 fn sigkill_loses_nothing_acknowledged() {
-    if env::var(FOLDER).is_ok() {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let registry = Registry::create(&data, world(0)).unwrap();
@@ -89,9 +97,9 @@ fn sigkill_loses_nothing_acknowledged() {
     let mut acknowledged = BTreeSet::new();
     for round in 1..=ROUNDS {
         let mut child = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "child", "--nocapture", "--test-threads=1"])
-            .env(FOLDER, &data)
-            .env(ROUND, round.to_string())
+            .arg("child")
+            .arg(&data)
+            .arg(round.to_string())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

@@ -1,7 +1,13 @@
 //! An import that is killed at any time, and run again until it ends, gives the same result as one
 //! that was not: the same names and values, the same events, nothing twice.
+//!
+//! This program is both: the tests, and, with the argument `child`, the process that is killed.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may panic, and the child reports to its parent"
+)]
 
 use std::env;
 use std::fmt::Write as _;
@@ -21,12 +27,44 @@ use handfast_registry::{
     Persistence, Principal, Registry, Verify,
 };
 use handfast_store::{Store, Table, TableKey};
+use libtest_mimic::{Arguments, Trial};
 
-const FOLDER: &str = "HANDFAST_IMPORT_FOLDER";
-const FILE: &str = "HANDFAST_IMPORT_FILE";
-const SEED: &str = "HANDFAST_IMPORT_SEED";
 const OPERATOR: Principal = Principal::Operator;
 const NAMES: u64 = 9_000;
+const TESTS: [(&str, fn()); 4] = [
+    (
+        "a_sorted_import_that_is_killed_and_resumed_comes_to_the_same",
+        a_sorted_import_that_is_killed_and_resumed_comes_to_the_same,
+    ),
+    (
+        "a_shuffled_import_that_is_killed_and_resumed_comes_to_the_same",
+        a_shuffled_import_that_is_killed_and_resumed_comes_to_the_same,
+    ),
+    (
+        "what_a_killed_import_left_for_later_is_done_by_the_next_one",
+        what_a_killed_import_left_for_later_is_done_by_the_next_one,
+    ),
+    (
+        "a_batch_that_is_killed_and_resumed_comes_to_the_same",
+        a_batch_that_is_killed_and_resumed_comes_to_the_same,
+    ),
+];
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    if let [first, folder, file, seed] = arguments.as_slice()
+        && first == "child"
+    {
+        return child(Path::new(folder), Path::new(file), seed.parse().unwrap());
+    }
+    let tests = TESTS.map(|(name, test)| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    });
+    libtest_mimic::run(&Arguments::from_args(), tests.into()).exit();
+}
 
 /// The clock stands still, so that two imports give the same bytes; random bytes differ from
 /// process to process.
@@ -60,13 +98,10 @@ impl Chance {
     }
 }
 
-/// The process that is killed. Does nothing unless a variable names its folder.
-#[test]
-fn child() {
-    let Ok(folder) = env::var(FOLDER) else { return };
-    let (file, seed) = (env::var(FILE).unwrap(), env::var(SEED).unwrap());
-    let registry = Registry::open(Path::new(&folder), world(seed.parse().unwrap())).unwrap();
-    println!("\n{}", run(&registry, Path::new(&file)));
+/// The process that is killed.
+fn child(folder: &Path, file: &Path, seed: u64) {
+    let registry = Registry::open(folder, world(seed)).unwrap();
+    println!("{}", run(&registry, file));
 }
 
 fn run(registry: &Registry, file: &Path) -> String {
@@ -128,7 +163,7 @@ fn look(data: &Path) -> Seen {
     look_at(data, false)
 }
 
-fn look_at(data: &Path, is_cut_short: bool) -> Seen {
+fn look_at(data: &Path, was_interrupted: bool) -> Seen {
     let registry = Registry::open(data, world(2)).unwrap();
     // This also checks records and versions.
     let audited = registry
@@ -142,7 +177,7 @@ fn look_at(data: &Path, is_cut_short: bool) -> Seen {
     let events = registry.event_count().unwrap();
     let mut jobs = registry.jobs().unwrap().into_iter();
     let job = jobs.next().unwrap();
-    assert!(is_cut_short || job.ended.is_some());
+    assert!(was_interrupted || job.ended.is_some());
     let is_other = |job: &Job| match &job.kind {
         JobKind::Import { source, .. } => source.ends_with("b.ndjson"),
         _ => false,
@@ -176,10 +211,9 @@ fn look_at(data: &Path, is_cut_short: bool) -> Seen {
 /// whether it was.
 fn is_done(data: &Path, file: &Path, point: Option<Duration>, chance: &mut Chance) -> bool {
     let mut child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "child", "--nocapture", "--test-threads=1"])
-        .env(FOLDER, data)
-        .env(FILE, file)
-        .env(SEED, chance.below(1 << 30).to_string())
+        .arg("child")
+        .args([data, file])
+        .arg(chance.below(1 << 30).to_string())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -238,9 +272,6 @@ fn import_whole(data: &Path, file: &Path, chance: &mut Chance) -> Duration {
 }
 
 fn killed_comes_to_the_same(input: &str, extension: &str, sessions: u64) {
-    if env::var(FOLDER).is_ok() {
-        return;
-    }
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(format!("input.{extension}"));
@@ -312,13 +343,11 @@ fn lines(names: u64, blank: usize) -> Vec<String> {
     lines
 }
 
-#[test]
 fn a_sorted_import_that_is_killed_and_resumed_comes_to_the_same() {
     killed_comes_to_the_same(&lines(NAMES, 1_600).join("\n"), "ndjson", 2);
 }
 
 /// Names out of order pass the sorter, and are written at the end.
-#[test]
 fn a_shuffled_import_that_is_killed_and_resumed_comes_to_the_same() {
     let mut lines = lines(NAMES, 1_600);
     let mut chance = Chance(7);
@@ -335,11 +364,7 @@ fn a_shuffled_import_that_is_killed_and_resumed_comes_to_the_same() {
 
 /// An import that was killed may never be run again. The next import then finishes the index of
 /// values, whatever it imports.
-#[test]
 fn what_a_killed_import_left_for_later_is_done_by_the_next_one() {
-    if env::var(FOLDER).is_ok() {
-        return;
-    }
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -378,7 +403,6 @@ fn what_a_killed_import_left_for_later_is_done_by_the_next_one() {
 }
 
 /// Operations of a batch file depend on those before them, and none can be applied twice.
-#[test]
 fn a_batch_that_is_killed_and_resumed_comes_to_the_same() {
     let mut batch = "HOME 127.0.0.1:2641:TCP\n0.NA/20.7\n\n".to_string();
     for number in 0..2_000 {

@@ -36,6 +36,6 @@ pub use health::DiskSpace;
 pub use loading::Loading;
 pub use snapshot_reuse::{release_snapshot, reuse_snapshots, reuses_snapshots};
 pub use sorter::{Merge, Run, Sorted, Sorter};
-pub use store::{FORMAT, Store, TableCheck, Usage};
+pub use store::{FORMAT, Store, TableCheck, Usage, sync_name};
 pub use table_key::{Table, TableKey, index_value};
 pub use writer::{Change, Write};

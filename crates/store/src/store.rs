@@ -1,6 +1,7 @@
 //! The store: opening, reading, changing, copying and checking it.
 
 use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,6 +79,10 @@ impl Store {
         }
         let format = Write::put(format_place(), &FORMAT.to_be_bytes());
         store.change(move |_| Ok::<_, StoreError>((vec![format], ())))?;
+        if is_new {
+            let synced = sync_name(&folder.join("data.mdb")).and_then(|()| sync_name(folder));
+            synced.map_err(StoreError::io(folder))?;
+        }
         Ok(store)
     }
 
@@ -307,7 +312,7 @@ impl Store {
             return Err(error);
         }
         fs::rename(&half, &whole)
-            .and_then(|()| File::open(folder)?.sync_all())
+            .and_then(|()| sync_name(&whole))
             .map_err(StoreError::io(&whole))?;
         Self::open(folder).inspect_err(|_| drop(fs::remove_file(&whole)))
     }
@@ -339,6 +344,12 @@ impl std::fmt::Debug for Store {
             .field("folder", &self.folder())
             .finish_non_exhaustive()
     }
+}
+
+/// Syncs the folder of a path. After a crash a file has its name only if its folder was synced.
+pub fn sync_name(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 pub(crate) fn format_place() -> TableKey<'static> {

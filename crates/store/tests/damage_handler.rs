@@ -1,4 +1,6 @@
 //! Faults: in the map of a store they are damage, anywhere else they keep their meaning.
+//!
+//! This program is both: the tests, and, with the argument `child`, a process that causes a fault.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,11 +13,44 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 
 use handfast_store::{Store, StoreError, TableKey, Write};
+use libtest_mimic::{Arguments, Trial};
 
-/// Runs one of the tests below, which are ignored, in a process of its own.
-fn run(test: &str) -> Output {
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.as_slice() {
+        [first, fault] if first == "child" => return child(fault),
+        _ => {}
+    }
+    let tests = vec![
+        Trial::test(
+            "a_page_that_is_missing_ends_the_process_with_status_3",
+            || {
+                a_page_that_is_missing_ends_the_process_with_status_3();
+                Ok(())
+            },
+        ),
+        Trial::test("a_stack_that_overflows_is_reported_as_one", || {
+            a_stack_that_overflows_is_reported_as_one();
+            Ok(())
+        }),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), tests).exit();
+}
+
+/// Causes a fault, which ends the process.
+fn child(fault: &str) {
+    match fault {
+        "missing page" => reads_a_page_that_is_missing(),
+        "overflow inside of a read" => overflows_inside_of_a_read(),
+        "overflow" => overflows_the_stack(),
+        other => panic!("unknown fault: {other}"),
+    }
+}
+
+/// Causes a fault in a process of its own.
+fn run(fault: &str) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--ignored", "--exact", "--nocapture", test]);
+    command.args(["child", fault]);
     command.output().unwrap()
 }
 
@@ -35,15 +70,12 @@ fn store(folder: &tempfile::TempDir) -> Store {
 }
 
 /// Guards against a process that ends by SIGBUS when the file of its store is truncated.
-#[test]
 fn a_page_that_is_missing_ends_the_process_with_status_3() {
-    let output = run("reads_a_page_that_is_missing");
+    let output = run("missing page");
     assert_eq!(output.status.code(), Some(3), "{}", told(&output));
     assert!(told(&output).contains("error: the store is damaged: restore it from a backup"));
 }
 
-#[test]
-#[ignore = "ends its process"]
 fn reads_a_page_that_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(&folder);
@@ -55,14 +87,13 @@ fn reads_a_page_that_is_missing() {
 
 /// Guards against a handler that takes a stack overflow for damage: the standard library reports
 /// those.
-#[test]
 fn a_stack_that_overflows_is_reported_as_one() {
-    for test in ["overflows_inside_of_a_read", "overflows_the_stack"] {
-        let output = run(test);
+    for fault in ["overflow inside of a read", "overflow"] {
+        let output = run(fault);
         let told = told(&output);
-        assert_eq!(output.status.signal(), Some(6), "{test}: {told}");
-        assert!(told.contains("has overflowed its stack"), "{test}: {told}");
-        assert!(!told.contains("damaged"), "{test}: {told}");
+        assert_eq!(output.status.signal(), Some(6), "{fault}: {told}");
+        assert!(told.contains("has overflowed its stack"), "{fault}: {told}");
+        assert!(!told.contains("damaged"), "{fault}: {told}");
     }
 }
 
@@ -74,8 +105,6 @@ fn overflow(depth: u64) -> u64 {
     overflow(depth + 1) + frame[usize::from(frame[0] == 1)]
 }
 
-#[test]
-#[ignore = "ends its process"]
 fn overflows_inside_of_a_read() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(&folder);
@@ -83,8 +112,6 @@ fn overflows_inside_of_a_read() {
     black_box(read.unwrap());
 }
 
-#[test]
-#[ignore = "ends its process"]
 fn overflows_the_stack() {
     let folder = tempfile::tempdir().unwrap();
     let _store = store(&folder);

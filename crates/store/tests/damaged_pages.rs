@@ -1,6 +1,13 @@
 //! Scans of a store with damaged pages: they see all entries, or report that the store is damaged.
+//!
+//! This program is both: the tests, and, with the argument `child`, the process that reads a damaged
+//! store, which may end it.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -8,16 +15,34 @@ use std::path::Path;
 use std::process::Command;
 
 use handfast_store::{Snapshot, Store, StoreError, Table, TableKey, Write};
+use libtest_mimic::{Arguments, Trial};
 
 const NAMES: u32 = 600;
 const PAGE: usize = 4_096;
 /// The position of the number of entries in the header of a page.
 const LOWER: usize = 12;
-/// Set in the environment of a process that reads a damaged folder.
-const FOLDER: &str = "HANDFAST_TEST_DAMAGED_FOLDER";
-const IS_PARTIAL: &str = "HANDFAST_TEST_PARTIAL_SCANS";
 /// The status of a process that has seen fewer entries, or others, and no error.
 const SILENT: i32 = 9;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, scans, folder] = arguments.as_slice()
+        && first == "child"
+    {
+        return reads_a_damaged_store(Path::new(folder), scans == "partial");
+    }
+    let tests = vec![
+        Trial::test("scans_of_damaged_pages_are_errors", || {
+            scans_of_damaged_pages_are_errors();
+            Ok(())
+        }),
+        Trial::test("a_store_that_met_damage_remembers_it", || {
+            a_store_that_met_damage_remembers_it();
+            Ok(())
+        }),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), tests).exit();
+}
 
 fn name(number: u32) -> String {
     let start = match number % 3 {
@@ -99,47 +124,40 @@ fn parts(now: &Snapshot<'_>) -> Result<Vec<u32>, StoreError> {
     Ok(seen)
 }
 
-#[test]
-#[ignore = "reads a damaged store, which may end its process"]
-fn reads_a_damaged_store() {
-    let folder = std::env::var_os(FOLDER).unwrap();
+/// The child. With `has_partial_scans` it also scans parts of tables.
+fn reads_a_damaged_store(folder: &Path, has_partial_scans: bool) {
     let sees = |sound: Vec<u32>, found: Result<Vec<u32>, StoreError>| match found {
         Ok(found) if found != sound => std::process::exit(SILENT),
         // Reported by an error.
         Ok(_) | Err(_) => {}
     };
-    let Ok(store) = Store::open_read_only(Path::new(&folder)) else {
+    let Ok(store) = Store::open_read_only(folder) else {
         return;
     };
     let whole_found = store.read(whole);
     sees(vec![600, 600, 600], whole_found);
-    let copy = Path::new(&folder).join("copy");
+    let copy = folder.join("copy");
     if store.backup(&copy).is_ok() {
         // A finished copy has everything.
-        let restored = Path::new(&folder).join("restored");
-        let restored = Store::restore(&copy, &restored);
+        let restored = Store::restore(&copy, &folder.join("restored"));
         assert_eq!(restored.unwrap().read(whole).unwrap(), [600, 600, 600]);
     }
-    if std::env::var_os(IS_PARTIAL).is_some() {
+    if has_partial_scans {
         sees(vec![200, 200, 200, 33, 300, 100], store.read(parts));
     }
 }
 
 /// Reads a store whose file has these bytes, in a process of its own.
-fn read_in_child(bytes: &[u8], is_partial: bool, what: &str) {
+fn read_in_child(bytes: &[u8], has_partial_scans: bool, what: &str) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("data.mdb"), bytes).unwrap();
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args([
-        "--ignored",
-        "--exact",
-        "--nocapture",
-        "reads_a_damaged_store",
-    ]);
-    child.env(FOLDER, folder.path());
-    if is_partial {
-        child.env(IS_PARTIAL, "1");
-    }
+    let scans = if has_partial_scans {
+        "partial"
+    } else {
+        "whole"
+    };
+    child.args(["child", scans]).arg(folder.path());
     let output = child.output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout).into_owned()
         + &String::from_utf8_lossy(&output.stderr);
@@ -150,7 +168,6 @@ fn read_in_child(bytes: &[u8], is_partial: bool, what: &str) {
 
 /// Guards against scans that end early on a damaged page without an error: an export with fewer
 /// names, and an incomplete backup.
-#[test]
 fn scans_of_damaged_pages_are_errors() {
     let sound = tempfile::tempdir().unwrap();
     fill(sound.path());
@@ -177,7 +194,6 @@ fn scans_of_damaged_pages_are_errors() {
 }
 
 /// Guards against a store that meets damage and reports itself as sound afterwards.
-#[test]
 fn a_store_that_met_damage_remembers_it() {
     let folder = tempfile::tempdir().unwrap();
     fill(folder.path());

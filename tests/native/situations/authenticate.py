@@ -51,8 +51,8 @@ def other_parameters_of_pbkdf2_are_accepted(s):
 @situation("admin")
 def absurd_parameters_of_pbkdf2_are_refused_quickly(s):
     handle = s.record(URL)
-    many, most = 0x7FFFFFF8, 0xFFFFFFFF
-    for rounds, bits in ((many, 160), (most, 160), (0, 160), (10000, 0), (10000, many), (1, most)):
+    many, maximum = 0x7FFFFFF8, 0xFFFFFFFF
+    for rounds, bits in ((many, 160), (maximum, 160), (0, 160), (10000, 0), (10000, many), (1, maximum)):
         challenge = challenged(s, handle)
         proof = b"\x22" + wire.octets(bytes(16)) + wire.u32(rounds) + wire.u32(bits) + wire.octets(bytes(20))
         began = time.monotonic()

@@ -68,7 +68,7 @@ def a_length_beyond_the_limit_is_refused_at_once(s):
 
 
 @situation("admin")
-def a_message_of_nearly_the_longest_length_is_read(s):
+def a_message_of_nearly_the_maximum_length_is_read(s):
     body = wire.resolution(s.public_record)
     body += bytes(262144 - 24 - 4 - len(body))
     code(s.ask(wire.RESOLUTION, body), 1)
@@ -236,7 +236,7 @@ def noise_by_udp_does_no_harm(s):
 
 
 @situation()
-def a_bad_request_on_a_kept_connection_ends_it_or_leaves_it_in_step(s):
+def a_bad_request_on_a_persistent_connection_ends_it_or_leaves_it_in_step(s):
     good = question(s, flags=wire.USUAL | KC)
     with wire.Tcp(s.address, 4.0) as connection:
         bad = Message(wire.RESOLUTION, b"\xff\xff\xff\xff", flags=wire.USUAL | KC)
@@ -253,7 +253,7 @@ def a_bad_request_on_a_kept_connection_ends_it_or_leaves_it_in_step(s):
 
 
 @situation()
-def claims_of_long_messages_leave_room_for_others(s):
+def claims_of_long_messages_leave_memory_for_others(s):
     waiting = []
     try:
         for _ in range(300):

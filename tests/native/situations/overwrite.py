@@ -53,10 +53,10 @@ def overwriting_with_only_changed_values_needs_the_permission_to_modify(s):
     user = s.user()
     grant = s.admin_value(101, user, wire.MODIFY_VALUE)
     handle = s.record(URL, MAIL, grant)
-    kept = [MAIL, grant, s.admin_value()]
-    code(s.create(handle, kept + [Value(1, "URL", "two"), Value(3, "X", "")], user, flags=OVER), 400)
-    code(s.create(handle, kept, user, flags=OVER), 400)
-    overwritten(s.create(handle, kept + [Value(1, "URL", "two")], user, flags=OVER), True)
+    unchanged = [MAIL, grant, s.admin_value()]
+    code(s.create(handle, unchanged + [Value(1, "URL", "two"), Value(3, "X", "")], user, flags=OVER), 400)
+    code(s.create(handle, unchanged, user, flags=OVER), 400)
+    overwritten(s.create(handle, unchanged + [Value(1, "URL", "two")], user, flags=OVER), True)
     equal("data", b"two", s.found(handle, [1])[0].data)
 
 

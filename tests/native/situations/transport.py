@@ -13,9 +13,9 @@ def long_request(s, handle):
 
 
 def big_record(s):
-    if "big" not in s.kept:
-        s.kept["big"] = s.record(Value(1, "BLOB", bytes(range(250)) * 12), bare=True)
-    return s.kept["big"]
+    if "big" not in s.cache:
+        s.cache["big"] = s.record(Value(1, "BLOB", bytes(range(250)) * 12), bare=True)
+    return s.cache["big"]
 
 
 def by_udp(s, request, datagrams):
@@ -58,7 +58,7 @@ def replies_by_udp_and_tcp_hold_the_same_values(s):
 
 
 @situation("admin", "udp")
-def a_long_request_by_udp_is_put_together(s):
+def a_long_request_by_udp_is_assembled(s):
     request = long_request(s, s.public_record)
     reply, _ = by_udp(s, request, request.fragments())
     equal("indexes", [1], [v.index for v in s.values(reply, s.public_record)])
@@ -179,7 +179,7 @@ def a_connection_is_closed_after_a_challenge(s):
 
 
 @situation()
-def a_connection_asked_to_be_kept_is_kept_or_closed_cleanly(s):
+def a_connection_asked_to_stay_open_stays_open_or_is_closed_cleanly(s):
     with wire.Tcp(s.address) as connection:
         for n in range(5):
             request = Message(wire.RESOLUTION, wire.resolution(s.name()), flags=wire.USUAL | KC)
@@ -198,7 +198,7 @@ def a_connection_asked_to_be_kept_is_kept_or_closed_cleanly(s):
 
 
 @situation()
-def requests_sent_ahead_on_a_kept_connection_are_all_answered_or_only_the_first(s):
+def requests_sent_ahead_on_a_persistent_connection_are_all_answered_or_only_the_first(s):
     requests = {}
     for n in range(6):
         request = Message(wire.RESOLUTION, wire.resolution(s.name()), flags=wire.USUAL | (KC if n < 5 else 0))

@@ -25,8 +25,8 @@ def derived(s, word, *values):
 
 
 def template_prefix(s):
-    if "template" not in s.kept:
-        prefix = s.kept["template"] = derived(s, "templates", Value(7, "HS_NAMESPACE", TEMPLATE))
+    if "template" not in s.cache:
+        prefix = s.cache["template"] = derived(s, "templates", Value(7, "HS_NAMESPACE", TEMPLATE))
         values = [
             Value(1, "URL", "https://example.org/abc"),
             Value(2, "EMAIL", "a@example.org"),
@@ -34,7 +34,7 @@ def template_prefix(s):
             s.admin_value(),
         ]
         code(s.create(f"{prefix}/abc", values), 1)
-    return s.kept["template"]
+    return s.cache["template"]
 
 
 @situation("admin")
@@ -102,14 +102,14 @@ def a_template_that_is_no_xml_makes_nothing(s):
 
 
 def delegated(s):
-    if "delegated" not in s.kept:
+    if "delegated" not in s.cache:
         values = [
             Value(3, "HS_SERV.PREFIX", "0.SERV/20.500"),
             Value(4, "HS_SITE.PREFIX", b"a site", permissions=0x0C),
             Value(5, "HS_SERV", "0.SERV/other"),
         ]
-        s.kept["delegated"] = derived(s, "delegated", *values)
-    return s.kept["delegated"]
+        s.cache["delegated"] = derived(s, "delegated", *values)
+    return s.cache["delegated"]
 
 
 def referral(reply):

@@ -13,7 +13,7 @@ use handfast_api::Growth;
 use handfast_log::{
     Bundle, Checkpoint, SignedNote, SigningKey, Tile, VerifyingKey, consistency, root_at,
 };
-use handfast_store::{Table, TableKey, Write};
+use handfast_store::{Table, TableKey, Write, sync_name};
 use serde::{Deserialize, Serialize};
 
 use crate::Principal;
@@ -264,7 +264,9 @@ fn write_key(path: &Path, key: &SigningKey) -> Result<(), RegistryError> {
             .mode(0o600)
             .open(path)?;
         writeln!(file, "{}", key.secret_text())?;
-        file.sync_all()
+        file.sync_all()?;
+        // The store names this key next, so the key must be there after a crash.
+        sync_name(path)
     };
     write().map_err(|source| RegistryError::Output { source })
 }

@@ -6,7 +6,6 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::admission::network_of;
 use crate::admission::shared_limit::{SharePermit, SharedLimit};
@@ -18,11 +17,11 @@ const MAX_ANONYMOUS_PER_NETWORK: usize = 3 << 20;
 const MAX_KNOWN: usize = 40 << 20;
 const MAX_KNOWN_PER_NETWORK: usize = 20 << 20;
 
-/// How long a request waits for memory before it is told to come again.
-pub(crate) const MEMORY_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a client may take to send [`MIN_BODY_BYTES`], or the rest of a body if that is less.
-pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// How many bytes a known client has to send in [`BODY_TIMEOUT`] to get more time.
+/// The part of the timeout of clients for which a request waits for memory before it is told to come
+/// again: 5 of 30 seconds. It is shorter than the timeout, so that late bodies do not free memory
+/// for those who would be late next.
+pub(crate) const MEMORY_TIMEOUT_PART: u32 = 6;
+/// How many bytes a known client has to send within the timeout of clients to get more time.
 pub(crate) const MIN_BODY_BYTES: usize = 16 << 10;
 
 /// The sender of a body, as far as it is known before the body is read.

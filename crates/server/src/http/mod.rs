@@ -79,7 +79,7 @@ pub(crate) use crate::http::response::Body;
 use crate::http::response::plain;
 use crate::runtime::counters::Counted;
 
-/// How long a client may take for a handshake or the head of a request.
+/// How long a client may take for a handshake, the head of a request or its body.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest head of a request: line and headers. Each connection may buffer as much.
 const MAX_HEAD: usize = 32 << 10;
@@ -143,8 +143,8 @@ pub struct WebSettings {
     pub country_header: Option<HeaderName>,
     /// The contact of the register of namespaces, which OAI-PMH shows.
     pub registry_email: Option<String>,
-    /// How long a client may take for a handshake, for the head of a request, and to read some of
-    /// an answer; without it, 30 seconds.
+    /// How long a client may take for a handshake, for the head of a request, to send its body, and
+    /// to read some of an answer; without it, 30 seconds.
     pub client_timeout: Option<Duration>,
     /// A file that says in which country addresses are, in the format of `MaxMind` DB.
     pub geoip: Option<PathBuf>,

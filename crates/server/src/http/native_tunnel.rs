@@ -10,7 +10,7 @@ use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
-use crate::admission::body_memory::{BODY_TIMEOUT, Sender};
+use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::{Busy, WorkPermit};
 use crate::admission::peer::Peer;
 use crate::http::connection::request_body::{Incoming, counted};
@@ -60,7 +60,7 @@ pub(crate) async fn answer(
         return not_allowed("POST", "");
     }
     let native = Arc::clone(&web.tunnel.0);
-    let Some(bytes) = receive(&native, caller.address.ip(), request.into_body()).await else {
+    let Some(bytes) = receive(web, caller.address.ip(), request.into_body()).await else {
         let text = "the message is too long, or did not come\n";
         return plain(StatusCode::BAD_REQUEST, text);
     };
@@ -104,9 +104,9 @@ async fn enter(native: &Native, work: MessageWork, peer: Peer) -> Result<Option<
 }
 
 /// A message, without the line end that may stand in front of it, with the memory that it takes.
-async fn receive(native: &Native, client: IpAddr, mut body: Incoming) -> Option<Bytes> {
-    let mut deadline = Instant::now() + BODY_TIMEOUT;
-    let bodies = &native.context.admission.body_memory;
+async fn receive(web: &Web, client: IpAddr, mut body: Incoming) -> Option<Bytes> {
+    let mut deadline = Instant::now() + web.client_timeout;
+    let bodies = &web.context.admission.body_memory;
     let mut memory = bodies.permit(Sender::Anonymous, client);
     let mut bytes = Vec::new();
     while let Some(frame) = timeout_at(deadline, body.frame()).await.ok()? {

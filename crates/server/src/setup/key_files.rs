@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use handfast_registry::sync_name;
 use handfast_wire::crypto::{
     CryptoError, KeyFileError, PrivateKey, read_private_key, write_private_key,
 };
@@ -122,9 +123,7 @@ pub(crate) fn keep(path: &Path, bytes: &[u8], mode: u32) -> Result<(), IdentityE
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&half, path)?;
-        // Its name, too.
-        path.parent()
-            .map_or(Ok(()), |folder| fs::File::open(folder)?.sync_all())
+        sync_name(path)
     });
     written.map_err(failed(path))
 }

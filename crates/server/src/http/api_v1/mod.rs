@@ -467,7 +467,7 @@ fn not_received(error: BodyError, sender: Sender) -> Response<Body> {
         BodyError::Broken => {
             Problem::usage("the connection ended before the body did; nothing was done")
         }
-        BodyError::Late => Problem::new(status, "late", late_body(sender)),
+        BodyError::Late(time) => Problem::new(status, "late", late_body(sender, time)),
         BodyError::Busy => {
             Problem::busy("too many bodies are on their way to this server: try again")
         }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use handfast_registry::{Format, Import, Job, Principal, Registry, RegistryError};
+use handfast_registry::{Format, Import, Job, Principal, Registry, RegistryError, sync_name};
 use http_body_util::BodyExt;
 use hyper::StatusCode;
 use hyper::body::Bytes;
@@ -260,8 +260,14 @@ pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<A
         .create(true)
         .truncate(true)
         .open(path.with_extension("json"))
-        .and_then(|mut file| file.write_all(&manner))
-        .and_then(|()| fs::rename(&spooled.path, &path));
+        .and_then(|mut file| {
+            file.write_all(&manner)?;
+            file.sync_all()?;
+            fs::rename(&spooled.path, &path)?;
+            // The names of both files, and of the folder, which may be new.
+            sync_name(&path)?;
+            sync_name(&call.registry().folder().join(FOLDER))
+        });
     stored.map_err(|error| failed(&error))?;
     take(call, &job, path, move |registry, who| {
         registry.finish_import(who, started, file, &mut |_| ())

@@ -8,6 +8,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body as HttpBody, Bytes, Frame, Incoming as Stream, SizeHint};
@@ -16,7 +17,7 @@ use hyper::{Response, StatusCode};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::admission::body_memory::{BODY_TIMEOUT, MEMORY_TIMEOUT, MIN_BODY_BYTES, Sender};
+use crate::admission::body_memory::{MEMORY_TIMEOUT_PART, MIN_BODY_BYTES, Sender};
 use crate::admission::connections::{Activity, Receiving};
 use crate::http::response::{Body, WithHeader, reply};
 use crate::http::{CLIENT_TIMEOUT, Caller, Web};
@@ -39,8 +40,8 @@ pub(crate) enum BodyError {
     Broken,
     /// There was no memory for it.
     Busy,
-    /// It did not arrive in time.
-    Late,
+    /// It did not arrive within this time.
+    Late(Duration),
     TooLong,
 }
 
@@ -49,7 +50,7 @@ impl BodyError {
         match self {
             Self::Broken => StatusCode::BAD_REQUEST,
             Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Late => StatusCode::REQUEST_TIMEOUT,
+            Self::Late(_) => StatusCode::REQUEST_TIMEOUT,
             Self::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
         }
     }
@@ -70,8 +71,8 @@ impl Incoming {
         Some(usize::try_from(length).unwrap_or(usize::MAX))
     }
 
-    /// The whole of it, if it is not too long and arrives in time. Anonymous clients have 30
-    /// seconds; known ones are waited for as long as they send some of it.
+    /// The whole of it, if it is not too long and arrives within the timeout of clients. Known
+    /// clients are waited for as long as they send some of it.
     pub(crate) async fn receive(
         mut self,
         web: &Web,
@@ -87,11 +88,12 @@ impl Incoming {
         }
         let memory = &web.context.admission.body_memory;
         let mut memory = memory.permit(sender, caller.address.ip());
-        let mut deadline = Instant::now() + BODY_TIMEOUT;
+        let time = web.client_timeout;
+        let mut deadline = Instant::now() + time;
         let (mut bytes, mut since) = (Vec::new(), 0);
         loop {
             let frame = timeout_at(deadline, self.frame()).await;
-            let Some(frame) = frame.map_err(|_| BodyError::Late)? else {
+            let Some(frame) = frame.map_err(|_| BodyError::Late(time))? else {
                 break;
             };
             let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else {
@@ -101,7 +103,7 @@ impl Incoming {
                 return Err(BodyError::TooLong);
             }
             if !memory.try_grow(data.len()) {
-                let soon = deadline.min(Instant::now() + MEMORY_TIMEOUT);
+                let soon = deadline.min(Instant::now() + time / MEMORY_TIMEOUT_PART);
                 if !memory.grow(data.len(), soon).await {
                     return Err(BodyError::Busy);
                 }
@@ -110,7 +112,7 @@ impl Incoming {
             since += data.len();
             if since >= MIN_BODY_BYTES && sender == Sender::Known {
                 since = 0;
-                deadline = Instant::now() + BODY_TIMEOUT;
+                deadline = Instant::now() + time;
             }
         }
         Ok(counted(bytes, memory))
@@ -132,8 +134,8 @@ impl Incoming {
 }
 
 /// The message about a body that did not arrive in time.
-pub(crate) fn late_body(sender: Sender) -> String {
-    let seconds = BODY_TIMEOUT.as_secs();
+pub(crate) fn late_body(sender: Sender, time: Duration) -> String {
+    let seconds = time.as_secs();
     let least = match sender {
         Sender::Anonymous => format!("all of it has to arrive within {seconds} seconds"),
         Sender::Known => {
@@ -153,7 +155,7 @@ fn not_received(error: BodyError) -> Response<Body> {
         BodyError::Busy => {
             "too many bodies are on their way to this server: try again\n".to_string()
         }
-        BodyError::Late => late_body(Sender::Anonymous) + "\n",
+        BodyError::Late(time) => late_body(Sender::Anonymous, time) + "\n",
         BodyError::TooLong => "the body is too long\n".to_string(),
     };
     let response = reply(error.status(), "text/plain; charset=utf-8", text);

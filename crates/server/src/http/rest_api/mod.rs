@@ -224,7 +224,7 @@ fn not_received(error: BodyError, sender: Sender, is_secure: bool) -> Response<B
             ResponseCode::ServerTooBusy,
             "too many bodies are on their way to this server: try again",
         ),
-        BodyError::Late => wrong(late_body(sender)),
+        BodyError::Late(time) => wrong(late_body(sender, time)),
         BodyError::TooLong => wrong(format!("the body has more than {MAX_REST_BODY} bytes")),
     };
     let answer = error_answer(&fault, None, Some(error.status()), is_secure);
