@@ -236,7 +236,7 @@ impl Restore {
         };
         let check = match Registry::restore(&self.file, half, world()) {
             Ok(registry) => registry.check(),
-            Err(refusal) => Err(refusal),
+            Err(error) => Err(error),
         };
         let check = match check {
             Ok(check) => check,
@@ -245,7 +245,7 @@ impl Restore {
             {
                 return Err(damaged("it is not a whole backup"));
             }
-            Err(refusal) => return Err(refusal),
+            Err(error) => return Err(error),
         };
         match check.problems.as_slice() {
             [] => Ok(check),

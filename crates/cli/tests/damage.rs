@@ -24,7 +24,8 @@ const FOLDERS: u64 = 80;
 const SERVED: u64 = 16;
 const PAGE: usize = 4_096;
 
-/// `DAMAGE_ROUNDS=3` damages every page and three times as many folders; the short round damages a third.
+/// `DAMAGE_ROUNDS=3` damages every page and three times as many folders; the short round damages a
+/// third.
 fn rounds() -> u64 {
     let said = std::env::var("DAMAGE_ROUNDS").ok();
     said.and_then(|said| said.parse().ok())
@@ -321,7 +322,8 @@ fn exports_and_lists_of_damaged_folders_are_whole_or_errors() {
     assert!(found.into_inner() > 5);
 }
 
-/// Guards against a status that depends on how far a check comes, and against advice to run what was run.
+/// Guards against a status that depends on how far a check comes, and against advice to run what
+/// was run.
 #[test]
 fn check_tells_damaged_pages_from_damaged_content() {
     let sound = Sound::make();

@@ -563,8 +563,10 @@ fn secrets_stay_out_of_everything_that_is_given_away() {
         "--value",
         &value,
     ]);
-    let line = json!({"id": "20.1/other", "values": [{"index": 300, "type": "HS_SECKEY", "data": secret}]});
-    let file = folder.write("names.ndjson", format!("{line}\n{{\"id\":\"20.1/\",\"values\":[{{\"index\":1,\"type\":\"HS_SECKEY\",\"data\":\"{secret}\"}}]}}\n"));
+    let value = |index: u32| json!({"index": index, "type": "HS_SECKEY", "data": secret});
+    let line = |id: &str, index: u32| json!({"id": id, "values": [value(index)]});
+    let text = format!("{}\n{}\n", line("20.1/other", 300), line("20.1/", 1));
+    let file = folder.write("names.ndjson", text);
     let outcome = folder.file("outcome");
     let (summary, told) = folder.not_all(&["import", &file, "--outcome", &outcome]);
     let export = folder.file("log");
@@ -636,7 +638,10 @@ fn names_of_all_schemes_are_proven() {
     folder.done(&["init", "--demo"]);
     folder.done(&["authority", "create", "20.4", "--case", "sensitive"]);
     folder.done(&["authority", "create", "20.1"]);
-    let names = "{\"id\":\"20.4/aB\"}\n{\"id\":\"20.4/ab\"}\n{\"id\":\"20.1/tab\\there\"}\n{\"id\":\"20.1/É%2F?x#y\"}\n";
+    let names = ["20.4/aB", "20.4/ab", "20.1/tab\there", "20.1/É%2F?x#y"];
+    let names = names
+        .map(|id| format!("{}\n", json!({ "id": id })))
+        .concat();
     let file = folder.write("names.ndjson", names);
     folder.done(&["import", &file, "--migrate"]);
     let key = key(&folder);
@@ -757,14 +762,15 @@ fn a_verdict_says_what_it_covers() {
     };
     assert_eq!(
         verdict(&["log", "verify"]),
-        "the log is whole: 3 public names, none assigned twice; 2 hidden; 1 erased, 1 of them assigned again"
+        "the log is whole: 3 public names, none assigned twice; 2 hidden; 1 erased, \
+         1 of them assigned again"
     );
     let export = folder.file("log");
     folder.done(&["log", "export", &export]);
     assert_eq!(
         verdict(&["log", "verify", "--export", &export]),
-        "the log is whole: 3 public names, none assigned twice; 2 hidden; 1 erased (an export cannot show \
-         whether one was assigned again)"
+        "the log is whole: 3 public names, none assigned twice; 2 hidden; 1 erased \
+         (an export cannot show whether one was assigned again)"
     );
     let verified = folder.json(&["log", "verify"]);
     let counts = ["names", "hidden", "erased", "reassigned"].map(|count| verified[count].clone());

@@ -115,11 +115,11 @@ impl Server {
 
     /// A command that is refused: its exit status, and the code that it gives.
     fn refused(&self, arguments: &[&str]) -> (i32, String) {
-        refusal(&self.run(&[arguments, &["--json"]].concat()))
+        status_and_code(&self.run(&[arguments, &["--json"]].concat()))
     }
 }
 
-fn refusal(output: &Output) -> (i32, String) {
+fn status_and_code(output: &Output) -> (i32, String) {
     let told = String::from_utf8_lossy(&output.stderr);
     let error: Value = serde_json::from_str(&told).unwrap_or_else(|_| panic!("{told}"));
     let code = error["error"]["code"].as_str().unwrap();
@@ -219,7 +219,10 @@ fn exit_statuses_say_whether_it_was_the_answer_the_usage_or_the_network() {
         "--server",
         "127.0.0.1:1",
     ];
-    assert_eq!(refusal(&server.folder.run(&closed)), expected(3, "network"));
+    assert_eq!(
+        status_and_code(&server.folder.run(&closed)),
+        expected(3, "network")
+    );
 }
 
 #[test]
@@ -327,9 +330,9 @@ fn without_a_server_the_folder_is_asked() {
         assert_eq!(told[0]["error"]["code"], "not-found");
     }
     let output = folder.run(&["resolve", "30/x", "--json"]);
-    assert_eq!(refusal(&output), (2, "usage".to_string()));
+    assert_eq!(status_and_code(&output), (2, "usage".to_string()));
     let output = folder.run(&["resolve", "20.1000/x", "--certified", "--json"]);
-    assert_eq!(refusal(&output), (2, "usage".to_string()));
+    assert_eq!(status_and_code(&output), (2, "usage".to_string()));
 }
 
 /// A name that ends with white space was another one with `--server` than without.

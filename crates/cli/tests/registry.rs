@@ -255,7 +255,7 @@ fn a_name_lives_and_is_never_given_again() {
 }
 
 #[test]
-fn refusals_say_which_role_would_be_needed() {
+fn errors_say_which_role_would_be_needed() {
     let folder = Folder::new(&[]);
     for path in [
         "urn:urn-3",
@@ -387,7 +387,7 @@ fn names_are_minted_with_their_urls() {
 
 /// Guards against a slip of a few zeros that fills the disk with names.
 #[test]
-fn a_command_mints_a_million_names_at_most() {
+fn a_command_mints_no_more_than_a_million_names() {
     let folder = Folder::new(&[]);
     folder.done(&["authority", "create", "20.1"]);
     for (count, words) in [
@@ -406,7 +406,8 @@ fn a_command_mints_a_million_names_at_most() {
     assert!(!listed.contains("20.1/"), "{listed}");
 }
 
-/// Guards against values that are read from devices, which have no end, and from pipes, which may have no beginning.
+/// Guards against values that are read from devices, which have no end, and from pipes, which may
+/// have no beginning.
 #[test]
 fn values_are_read_from_regular_files_of_limited_size() {
     let folder = Folder::new(&[]);
@@ -443,7 +444,7 @@ fn values_are_read_from_regular_files_of_limited_size() {
 }
 
 #[test]
-fn values_are_read_from_files_and_secrets_are_kept_from_the_terminal() {
+fn values_are_read_from_files_and_secrets_are_not_printed() {
     let folder = Folder::new(&[]);
     folder.done(&["authority", "create", "20.1"]);
     let file = folder.temporary.path().join("secret");
@@ -491,11 +492,11 @@ fn a_backup_is_a_folder_again_and_keeps_what_was_withdrawn() {
 fn damage(data: &Path, find: &[u8], replace: &[u8]) {
     let file = data.join("data.mdb");
     let mut bytes = fs::read(&file).unwrap();
-    let places: Vec<_> = (0..bytes.len() - find.len())
+    let offsets: Vec<_> = (0..bytes.len() - find.len())
         .filter(|at| bytes[*at..].starts_with(find))
         .collect();
-    assert!(!places.is_empty());
-    for at in places {
+    assert!(!offsets.is_empty());
+    for at in offsets {
         bytes[at..at + find.len()].copy_from_slice(replace);
     }
     fs::write(&file, bytes).unwrap();

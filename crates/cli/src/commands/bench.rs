@@ -64,7 +64,8 @@ enum Way {
     /// A new connection for each request
     Tcp,
     /// One connection for all requests of a client
-    TcpKept,
+    #[value(name = "tcp-kept")]
+    TcpPersistent,
     /// Datagrams
     Udp,
 }
@@ -73,7 +74,7 @@ impl Way {
     fn usual_address(self) -> SocketAddr {
         let port = match self {
             Self::Redirect | Self::Rest => 8_000,
-            Self::Tcp | Self::TcpKept | Self::Udp => 2_641,
+            Self::Tcp | Self::TcpPersistent | Self::Udp => 2_641,
         };
         SocketAddr::from(([127, 0, 0, 1], port))
     }
@@ -252,7 +253,7 @@ impl Group {
                     let answer = match self.way {
                         Way::Redirect => asked.answer_of_http(b"30")?,
                         Way::Rest => asked.answer_of_http(b"200")?,
-                        Way::Tcp | Way::TcpKept | Way::Udp => asked.answer(id)?,
+                        Way::Tcp | Way::TcpPersistent | Way::Udp => asked.answer(id)?,
                     };
                     *line = Some(asked).filter(|_| self.way != Way::Tcp);
                     Ok(answer)
@@ -311,7 +312,7 @@ impl Group {
         let folder = match self.way {
             Way::Redirect => Some("/"),
             Way::Rest => Some("/api/handles/"),
-            Way::Tcp | Way::TcpKept | Way::Udp => None,
+            Way::Tcp | Way::TcpPersistent | Way::Udp => None,
         };
         if let Some(folder) = folder {
             let start = format!("GET {folder}");
@@ -326,7 +327,7 @@ impl Group {
         if self.certified {
             header.flags = header.flags | OpFlags::CT;
         }
-        if self.way == Way::TcpKept {
+        if self.way == Way::TcpPersistent {
             header.flags = header.flags | OpFlags::KC;
         }
         let asked = ResolutionRequest::all(handle);

@@ -107,7 +107,7 @@ impl Init {
         });
         let check = match outcome {
             Ok(check) => check,
-            Err(refusal) => return Ok(self.output.refuse(&refusal)),
+            Err(error) => return Ok(self.output.refuse(&error)),
         };
         if self.native.is_some() || self.web.is_some() {
             let mut config = ConfigFile::default();
@@ -147,8 +147,8 @@ impl Init {
     fn renew(&self, folder: &Path, addresses: Addresses) -> anyhow::Result<Answer> {
         if !folder.join("data.mdb").exists() {
             let folder = folder.to_path_buf();
-            let refusal = RegistryError::Store(StoreError::NoStore { folder });
-            return Ok(self.output.refuse(&refusal));
+            let error = RegistryError::Store(StoreError::NoStore { folder });
+            return Ok(self.output.refuse(&error));
         }
         let ready = self.ready(folder, addresses)?;
         self.output.print(

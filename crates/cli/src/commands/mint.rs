@@ -92,10 +92,12 @@ fn count(text: &str) -> Result<u64, String> {
     match number {
         0 => Err("at least one name is made".into()),
         1..=MAX_COUNT => Ok(number),
-        _ => Err(format!(
-            "one command makes at most {MAX_COUNT} names, which stay for ever: \
-             run it again for more"
-        )),
+        _ => {
+            let names = format!("{MAX_COUNT} names, which stay for ever");
+            Err(format!(
+                "one command makes at most {names}: run it again for more"
+            ))
+        }
     }
 }
 

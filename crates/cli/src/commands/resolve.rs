@@ -170,7 +170,7 @@ impl Resolve {
             Err(RegistryError::Store(StoreError::NoStore { .. })) => {
                 return Ok(ask_server("there is no data folder here"));
             }
-            Err(refusal) => return Ok(self.output.refuse(&refusal)),
+            Err(error) => return Ok(self.output.refuse(&error)),
         };
         let rules = Config::read(registry.folder())?.rules()?;
         if let Ok(handle) = handle_of(&self.id, &rules)
@@ -247,8 +247,8 @@ fn stored_or_made(
             Ok((shown.record.text, shown.record.values))
         }
         Ok(_) => Err(not_found()),
-        Err(refusal) => {
-            let handle = handle_of(id, &registry.rules()).map_err(|_| refusal)?;
+        Err(error) => {
+            let handle = handle_of(id, &registry.rules()).map_err(|_| error)?;
             let made = registry.made_by_template(&handle)?;
             Ok((handle, made.ok_or_else(not_found)?))
         }

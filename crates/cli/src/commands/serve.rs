@@ -54,7 +54,7 @@ impl Serve {
         }
         let registry = match data.open_or_make(&config, self.output, self.demo) {
             Ok(registry) => registry,
-            Err(refusal) => return Ok(self.output.refuse(&refusal)),
+            Err(error) => return Ok(self.output.refuse(&error)),
         };
         let named = config
             .administrators()

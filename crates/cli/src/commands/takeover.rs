@@ -42,8 +42,8 @@ pub(crate) fn run(
     let is_there = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if is_there {
         let folder = folder.to_path_buf();
-        let refusal = RegistryError::Store(StoreError::AlreadyExists { folder });
-        return Ok(output.refuse(&refusal));
+        let error = RegistryError::Store(StoreError::AlreadyExists { folder });
+        return Ok(output.refuse(&error));
     }
     let half = beside(folder);
     // What an earlier try left.
@@ -51,7 +51,7 @@ pub(crate) fn run(
     let made = fill(&server, &half).and_then(|filled| {
         let known = match filled {
             Ok(known) => known,
-            Err(refusal) => return Ok(Err(refusal)),
+            Err(error) => return Ok(Err(error)),
         };
         fs::create_dir_all(folder)
             .and_then(|()| fs::remove_dir(folder))
@@ -99,7 +99,7 @@ fn fill(
     let known = make(half).and_then(|registry| server.keep_prefixes(&registry));
     let known = match known {
         Ok(known) => known,
-        Err(refusal) => return Ok(Err(refusal)),
+        Err(error) => return Ok(Err(error)),
     };
     server.keep_identity(half)?;
     let mut config = ConfigFile::default();

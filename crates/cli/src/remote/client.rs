@@ -581,7 +581,7 @@ impl Problem {
     pub(crate) fn tell(self, output: Output) -> anyhow::Result<Answer> {
         let mut about = match self {
             Self::Failed(error) => return Err(error),
-            Self::Local(refusal) => return Ok(output.refuse(&refusal)),
+            Self::Local(error) => return Ok(output.refuse(&error)),
             Self::Misused(problem) => return Ok(output.misused(problem)),
             Self::Refused(about) => about,
         };

@@ -28,7 +28,7 @@ impl Output {
     ) -> anyhow::Result<Answer> {
         let done = match outcome {
             Ok(done) => done,
-            Err(refusal) => return Ok(self.refuse(&refusal)),
+            Err(error) => return Ok(self.refuse(&error)),
         };
         let mut out = io::stdout();
         if self.json {
@@ -100,21 +100,21 @@ impl Output {
     }
 
     /// Says why something was not done: the answer is no, or the system failed.
-    pub(crate) fn refuse(self, refusal: &RegistryError) -> Answer {
+    pub(crate) fn refuse(self, error: &RegistryError) -> Answer {
         let text = if self.json {
-            let error = convert::command_error(convert::problem(refusal));
+            let error = convert::command_error(convert::problem(error));
             json!({ "error": error }).to_string()
         } else {
-            let hint = refusal
+            let hint = error
                 .hint()
                 .map(|hint| format!("\nhint: {hint}"))
                 .unwrap_or_default();
-            let refused = refusal.to_string();
-            format!("error: {} [{}]{hint}", Shown(&refused), refusal.code())
+            let refused = error.to_string();
+            format!("error: {} [{}]{hint}", Shown(&refused), error.code())
         };
         // If standard error is gone there is nobody left to tell.
         let _ = writeln!(io::stderr(), "{text}");
-        if refusal.is_failure() {
+        if error.is_failure() {
             Answer::Failed
         } else {
             Answer::No

@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::*;
 
-const BAD: &str = r#"{"id":"20.1/first","urls":["https://a.example/"]}
+const BAD: &str = concat!(
+    r#"{"id":"20.1/first","urls":["https://a.example/"]}
 not JSON
 {"id":"20.1/unknown-field","colour":"red"}
 {"id":"20.1/","urls":["https://a.example/"]}
@@ -21,7 +22,9 @@ not JSON
 {"id":"20.1/reason","state":"withdrawn"}
 {"id":"20.1/state","state":"lost"}
 "20.1/text"
-{"id":"20.1/last","urls":["https://a.example/"],"values":[{"index":5,"type":"EMAIL","data":"a@b.example"}],"state":"reserved"}"#;
+{"id":"20.1/last","urls":["https://a.example/"],"state":"reserved","#,
+    r#""values":[{"index":5,"type":"EMAIL","data":"a@b.example"}]}"#,
+);
 
 #[test]
 fn bad_lines_are_named_and_good_ones_are_not_lost() {
@@ -43,7 +46,7 @@ fn bad_lines_are_named_and_good_ones_are_not_lost() {
         (14, "bad-field"),
     ];
     assert_eq!(
-        refusals(&told),
+        refused_lines(&told),
         expected.map(|(line, code)| (line, code.to_string()))
     );
     let reason = |line: u64| {
@@ -83,7 +86,10 @@ fn bytes_that_are_no_text_spoil_their_line_alone() {
     let file = folder.write("names.ndjson", input);
     let (summary, told) = folder.not_all(&["import", &file]);
     assert_eq!(counts(&summary[0]), [3, 0, 0, 2]);
-    let refused: Vec<_> = refusals(&told).into_iter().map(|(line, _)| line).collect();
+    let refused: Vec<_> = refused_lines(&told)
+        .into_iter()
+        .map(|(line, _)| line)
+        .collect();
     assert_eq!(refused, [2, 4]);
     assert_eq!(names(&folder, "20.1"), ["20.1/a", "20.1/b", "20.1/c"]);
 }
@@ -179,7 +185,7 @@ fn the_outcome_has_a_line_for_each_line_with_its_event() {
             assert_eq!(url, format!("https://{}.example/", number - passed));
         }
     }
-    assert_eq!(refusals(&outcomes).len(), 3);
+    assert_eq!(refused_lines(&outcomes).len(), 3);
     // An import that is run again says the same of each line, but that nothing is new.
     folder.not_all(&["import", &file, "--outcome", &outcome]);
     let again = lines(&fs::read_to_string(&outcome).unwrap());
@@ -212,20 +218,24 @@ fn equal_names_are_unchanged_and_different_ones_are_changed_only_when_asked() {
 
     let different = folder.write(
         "different.ndjson",
-        r#"{"id":"20.1/x","urls":["https://new.example/"],"values":[{"index":7,"type":"DESC","data":"d"}]}
+        r#"{"id":"20.1/x","values":[{"index":7,"type":"DESC","data":"d"}],"urls":["https://n/"]}
 {"id":"20.1/gone","urls":["https://back.example/"],"state":"active"}
 {"id":"20.1/id","values":[{"index":5,"type":"EMAIL","data":"a@b.example"}]}"#,
     );
     let (summary, told) = folder.not_all(&["import", &different]);
     assert_eq!(counts(&summary[0]), [0, 0, 0, 3]);
-    assert!(refusals(&told).iter().all(|(_, code)| code == "differs"));
+    assert!(
+        refused_lines(&told)
+            .iter()
+            .all(|(_, code)| code == "differs")
+    );
     assert_eq!(events(&folder), before);
 
     assert_eq!(
         counts(&folder.json(&["import", &different, "--update"])),
         [0, 3, 0, 0]
     );
-    assert_eq!(urls(&folder, "20.1/x"), ["https://new.example/"]);
+    assert_eq!(urls(&folder, "20.1/x"), ["https://n/"]);
     assert_eq!(
         folder.json(&["name", "show", "20.1/gone"])["state"],
         "active"
@@ -245,7 +255,11 @@ fn equal_names_are_unchanged_and_different_ones_are_changed_only_when_asked() {
         "nothing is done twice"
     );
     let (_, told) = folder.not_all(&["import", &equal, "--update", "--as", "eve"]);
-    assert!(refusals(&told).iter().all(|(_, code)| code == "denied"));
+    assert!(
+        refused_lines(&told)
+            .iter()
+            .all(|(_, code)| code == "denied")
+    );
 }
 
 #[test]
@@ -270,7 +284,7 @@ fn a_table_gives_names_with_urls_in_order_and_other_values() {
         (8, "duplicate"),
     ];
     assert_eq!(
-        refusals(&told),
+        refused_lines(&told),
         expected.map(|(line, code)| (line, code.to_string()))
     );
     assert_eq!(
@@ -354,7 +368,7 @@ UNHOME 127.0.0.1:2641:TCP
     let (summary, told) = folder.not_all(&["import", &file]);
     assert_eq!(summary[0]["format"], "batch");
     assert_eq!(counts(&summary[0]), [4, 5, 0, 6]);
-    let refused = refusals(&told);
+    let refused = refused_lines(&told);
     let line = |text: &str, nth: usize| {
         let mut found = (1_u64..).zip(batch.lines());
         found
@@ -428,7 +442,7 @@ fn a_batch_file_erases_where_that_is_allowed() {
     let file = folder.write("operations", "DELETE 20.2/x\n\nDELETE 20.2/x\n");
     let (summary, told) = folder.not_all(&["import", &file]);
     assert_eq!(counts(&summary[0]), [0, 1, 0, 1]);
-    assert_eq!(refusals(&told), [(3, "not-found".to_string())]);
+    assert_eq!(refused_lines(&told), [(3, "not-found".to_string())]);
     assert!(names(&folder, "20.2").is_empty());
 }
 
@@ -456,11 +470,17 @@ fn a_json_dump_brings_its_prefixes_and_records() {
     let dump = r#"{ "homedPrefixes": ["0.NA/0.NA", "0.NA/20.500.12345"],
   "handleRecords": {
     "20.500.12345/ABC": { "handle": "20.500.12345/ABC", "responseCode": 1, "values": [
-      {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}, "ttl": 60, "timestamp": "2020-01-02T03:04:05Z"},
-      {"index": 100, "type": "HS_ADMIN", "data": {"format": "admin", "value": {"handle": "0.NA/20.500.12345", "index": 200, "permissions": "011111110011"}}, "ttl": 86400, "timestamp": "2020-01-02T03:04:05Z"}]},
+      {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"},
+        "ttl": 60, "timestamp": "2020-01-02T03:04:05Z"},
+      {"index": 100, "type": "HS_ADMIN", "data": {"format": "admin", "value":
+        {"handle": "0.NA/20.500.12345", "index": 200, "permissions": "011111110011"}},
+        "ttl": 86400, "timestamp": "2020-01-02T03:04:05Z"}]},
     "20.500.12345/BAD": { "handle": "20.500.12345/BAD", "values": [{"index": "one"}]},
-    "20.500.12345/script": { "values": [{"index": 1, "type": "URL", "data": {"format": "string", "value": "javascript:1"}}]},
-    "20.500.12345/bin": { "values": [{"index": 1, "type": "B", "data": {"format": "base64", "value": "AAH/"}, "permissions": "1100", "references": [{"handle": "20.1/r", "index": 3}]}]}
+    "20.500.12345/script": { "values": [
+      {"index": 1, "type": "URL", "data": {"format": "string", "value": "javascript:1"}}]},
+    "20.500.12345/bin": { "values": [
+      {"index": 1, "type": "B", "data": {"format": "base64", "value": "AAH/"},
+        "permissions": "1100", "references": [{"handle": "20.1/r", "index": 3}]}]}
   }}"#;
     let file = folder.write("dump.json", dump);
     let (summary, told) = folder.not_all(&["import", &file]);
@@ -549,7 +569,7 @@ fn irregular_names_are_taken_only_when_they_migrate_and_are_marked() {
     let (summary, told) = folder.not_all(&["import", &file]);
     assert_eq!(counts(&summary[0]), [1, 0, 0, 3]);
     let expected = [2, 3, 4].map(|line| (line, "bad-character".to_string()));
-    assert_eq!(refusals(&told), expected);
+    assert_eq!(refused_lines(&told), expected);
 
     assert_eq!(
         counts(&folder.json(&["import", &file, "--migrate"])),

@@ -141,7 +141,7 @@ fn a_list_of_names_is_withdrawn_and_comes_back_with_the_job_undone() {
     assert_eq!(counts(&summary[0]), [0, 4, 0, 2]);
     let expected = [(5, "not-found"), (6, "state")];
     assert_eq!(
-        refusals(&told),
+        refused_lines(&told),
         expected.map(|(line, code)| (line, code.to_string()))
     );
     let gone = folder.json(&["name", "show", "20.1/n2"]);

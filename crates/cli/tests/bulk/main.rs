@@ -18,7 +18,7 @@ use common::{Folder, lines};
 use serde_json::Value;
 
 /// Refused lines with their numbers and codes, by number.
-fn refusals(outcomes: &[Value]) -> Vec<(u64, String)> {
+fn refused_lines(outcomes: &[Value]) -> Vec<(u64, String)> {
     let refused = outcomes
         .iter()
         .filter(|outcome| outcome["outcome"] == "refused");

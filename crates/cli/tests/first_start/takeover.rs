@@ -204,8 +204,8 @@ fn a_key_with_a_passphrase_is_opened_once() {
     let (told, _) = old.taken(Some("open sesame"));
     assert!(told.contains("without its passphrase"), "{told}");
     let data = old.folder.data();
-    let kept = read(&data, "privkey.bin");
-    let key = read_private_key(&kept, None).unwrap();
+    let stored = read(&data, "privkey.bin");
+    let key = read_private_key(&stored, None).unwrap();
     assert_eq!(public(&key), public(&old.key));
     let mode = |name: &str| fs::metadata(data.join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("privkey.bin"), mode("admpriv.bin")), (0o600, 0o600));
@@ -232,7 +232,7 @@ fn a_key_with_a_passphrase_is_opened_once() {
 }
 
 #[test]
-fn what_does_not_fit_together_is_not_taken_over() {
+fn inconsistent_files_are_not_taken_over() {
     let old = HandleServer::new(None);
     let other = PrivateKey::generate().unwrap();
     let site = |change: fn(&mut Site)| {

@@ -22,7 +22,8 @@ fn names_are_created_changed_withdrawn_and_restored() {
     let ann = bearer(&folder.token(&[]));
     let server = folder.serve();
     let place = "/api/v1/names/20.1000%2Fa";
-    let body = r#"{"id":"hdl:20.1000/a","urls":["https://example.org/1"],"values":[{"index":9,"type":"HS_SECKEY","data":"secret"}]}"#;
+    let body = r#"{"id":"hdl:20.1000/a","urls":["https://example.org/1"],
+        "values":[{"index":9,"type":"HS_SECKEY","data":"secret"}]}"#;
     let made = server.ask("POST", "/api/v1/names", &[&ann], Some(body));
     assert_eq!(made.status, 201, "{made:?}");
     assert_eq!(made.header("location"), Some(place));
@@ -180,7 +181,8 @@ fn pages_follow_each_other() {
     let folder = Folder::new();
     let ann = bearer(&folder.token(&[]));
     let server = folder.serve();
-    let body = r#"{"authority":"20.1000","count":7,"style":"sequence:n","urls":["https://example.org/{name}"]}"#;
+    let body = r#"{"authority":"20.1000","count":7,"style":"sequence:n",
+        "urls":["https://example.org/{name}"]}"#;
     let minted = server.ask("POST", "/api/v1/mint", &[&ann], Some(body));
     assert_eq!(minted.status, 201, "{minted:?}");
     let (mut after, mut found) = (String::new(), Vec::new());
@@ -209,8 +211,8 @@ fn pages_follow_each_other() {
     );
     let first = found[0]["id"].as_str().unwrap().split_once('/').unwrap().1;
     let path = format!("/api/v1/search?url=https://example.org/{first}");
-    let held = server.get(&path, &[]).json();
-    assert_eq!(held["names"][0]["id"], found[0]["id"]);
+    let by_url = server.get(&path, &[]).json();
+    assert_eq!(by_url["names"][0]["id"], found[0]["id"]);
 }
 
 #[test]
@@ -238,7 +240,8 @@ fn many_names_come_and_go() {
     assert_eq!(exported.body.lines().count(), 2_001);
     assert_eq!(server.get("/api/v1/export", &[&ann]).status, 403);
 
-    let job = r#"{"kind":"replace-url","authority":"20.1000","from":"https://old.example/","to":"https://new.example/"}"#;
+    let job = r#"{"kind":"replace-url","authority":"20.1000",
+        "from":"https://old.example/","to":"https://new.example/"}"#;
     let start = |path: &str, body: &str| server.ask("POST", path, &[&ann], Some(body)).json();
     assert_eq!(start("/api/v1/jobs?dry-run=true", job)["changed"], 2_000);
     let done = start("/api/v1/jobs", job);

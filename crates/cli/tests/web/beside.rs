@@ -26,7 +26,9 @@ fn evened(text: &[u8]) -> String {
 fn the_output_is_the_same_either_way() {
     let (alone, beside) = (Folder::new(), Folder::new());
     let server = beside.serve();
-    let lines = "{\"id\":\"20.1000/i\",\"urls\":[\"https://example.org/i\"]}\n{\"id\":\"20.1000/j\",\"urls\":[\"javascript:1\"]}\n";
+    let lines = r#"{"id":"20.1000/i","urls":["https://example.org/i"]}
+{"id":"20.1000/j","urls":["javascript:1"]}
+"#;
     for folder in [&alone, &beside] {
         fs::write(folder.path().join("names.ndjson"), lines).unwrap();
         fs::write(folder.path().join("data.txt"), "from a file").unwrap();

@@ -43,7 +43,7 @@ fn those_who_do_not_send_what_they_announce_keep_nobody_waiting() {
 }
 
 #[test]
-fn imports_that_do_not_come_take_only_so_many_places() {
+fn unfinished_uploads_use_a_limited_number_of_permits() {
     let folder = Folder::new();
     let ann = bearer(&folder.token(&[]));
     let server = folder.serve();

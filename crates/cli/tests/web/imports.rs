@@ -113,7 +113,7 @@ fn run_there(folder: &Folder, server: Option<&Server>, arguments: &[&str], input
 
 /// Through the socket, `FILE` was relative to the folder of the server, and opened by it.
 #[test]
-fn files_in_a_batch_are_those_of_whoever_runs_the_command() {
+fn files_in_a_batch_are_read_by_the_user_of_the_command() {
     for way in ["alone", "beside", "url"] {
         let folder = Folder::new();
         fs::write(folder.path().join("token"), folder.token(&[])).unwrap();
@@ -189,7 +189,7 @@ fn an_import_waits_for_no_body_but_its_own() {
     other
         .set_read_timeout(Some(Duration::from_secs(20)))
         .unwrap();
-    let line = r#"{"id":"20.1000/quick"}"#;
+    let line = r#"{"id":"20.1000/short"}"#;
     write!(
         other,
         "POST /api/v1/import?format=ndjson HTTP/1.1\r\nHost: pid.example\r\n{ann}\r\n\

@@ -110,7 +110,7 @@ fn an_import_goes_on_without_the_client() {
 }
 
 #[test]
-fn a_body_that_is_kept_has_a_longest() {
+fn a_stored_body_has_a_size_limit() {
     let folder = Folder::new();
     folder.configure("[web]\nspool-limit = 100");
     let ann = bearer(&folder.token(&[]));
@@ -143,7 +143,8 @@ fn a_bulk_change_is_begun_undone_and_neither_twice() {
         let body = body.map(ToString::to_string);
         server.ask("POST", path, &headers, body.as_deref())
     };
-    let kind = json!({"kind": "replace-url", "authority": "20.1000", "from": "https://old.", "to": "https://new."});
+    let (from, to) = ("https://old.", "https://new.");
+    let kind = json!({"kind": "replace-url", "authority": "20.1000", "from": from, "to": to});
     let job = place(&post("/api/v1/jobs", &[ASYNC], Some(&kind)));
     assert_eq!(ended(&server, &ann, &job)["changed"], 2);
     let act = |what: &str, extra: &[&str]| post(&format!("{job}/{what}"), extra, None);

@@ -87,7 +87,8 @@ fn what_was_asked_is_answered_before_the_end() {
     let mut stream = server.connect();
     write!(
         stream,
-        "POST /api/v1/import HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n{}",
+        "POST /api/v1/import HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
+         Content-Length: {}\r\n\r\n{}",
         line.len(),
         &line[..10]
     )
@@ -141,10 +142,10 @@ fn a_server_that_cannot_write_is_not_ready_until_it_can() {
             .status
     };
     assert_eq!(create("before"), 201);
-    let limit = |most: Option<u64>| {
+    let limit = |bytes: Option<u64>| {
         let pid = Pid::from_child(&server.child);
         let limit = Rlimit {
-            current: most,
+            current: bytes,
             maximum: None,
         };
         prlimit(Some(pid), Resource::Fsize, limit).unwrap();

@@ -32,7 +32,7 @@ fn ask_locally(
 const ACCOUNT: &str = r#"{"account":"eve"}"#;
 
 #[test]
-fn at_the_socket_whoever_asks_is_the_operator_or_whom_they_name() {
+fn a_caller_at_the_socket_is_the_operator_or_the_named_account() {
     let folder = Folder::new();
     let server = folder.serve();
     let post = |headers: &str| ask_locally(&folder, "POST", "/accounts", headers, ACCOUNT);

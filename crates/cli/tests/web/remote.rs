@@ -160,7 +160,9 @@ fn evened(text: &[u8]) -> String {
 #[test]
 fn the_output_is_the_same_there() {
     let (alone, beside) = (Folder::new(), Folder::new());
-    let lines = "{\"id\":\"20.1000/i\",\"urls\":[\"https://example.org/i\"]}\n{\"id\":\"20.1000/j\",\"urls\":[\"javascript:1\"]}\n";
+    let lines = r#"{"id":"20.1000/i","urls":["https://example.org/i"]}
+{"id":"20.1000/j","urls":["javascript:1"]}
+"#;
     for folder in [&alone, &beside] {
         folder.done(&["user", "create", "boss", "--administrator"]);
         let token = folder.done(&["token", "create", "boss"]);
@@ -256,13 +258,17 @@ const LIFE: &[(&str, &str)] = &[
     ),
     (
         "ann",
-        "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower --declare in-use \
-             --syntax Names --pattern [a-z:.]+ --mechanism https://oai.example/{id} --security none --example info:oai/A info:oai/a --dry-run",
+        "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower \
+         --declare in-use --syntax Names --pattern [a-z:.]+ \
+         --mechanism https://oai.example/{id} --security none \
+         --example info:oai/A info:oai/a --dry-run",
     ),
     (
         "ann",
-        "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower --declare in-use \
-             --syntax Names --pattern [a-z:.]+ --mechanism https://oai.example/{id} --security none --example info:oai/A info:oai/a",
+        "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower \
+         --declare in-use --syntax Names --pattern [a-z:.]+ \
+         --mechanism https://oai.example/{id} --security none \
+         --example info:oai/A info:oai/a",
     ),
     ("bob", "comment oai Fine --dry-run"),
     ("bob", "comment oai Fine"),
@@ -379,11 +385,11 @@ fn an_auditor_checks_the_log_of_a_server() {
         assert!(output.status.success(), "{command}: {told}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let first = done("log verify --keep kept");
+    let first = done("log verify --keep saved");
     assert!(first.contains("from now on"), "{first}");
     // Past a full tile.
     done("mint --authority 20.1000 --count 300");
-    assert!(done("log verify --keep kept").contains("continues that of"));
+    assert!(done("log verify --keep saved").contains("continues that of"));
     assert!(done("log verify").contains("the log is whole"));
     // As the tiles that are published are those that the folder would write.
     done("log tiles there");
@@ -393,14 +399,14 @@ fn an_auditor_checks_the_log_of_a_server() {
         assert_eq!(read("here"), read("there"), "{file}");
     }
     // A log that is another than it was is found out.
-    let kept = folder.path().join("kept");
+    let saved = folder.path().join("saved");
     let old = folder.done(&["log", "checkpoint"]);
     let other = Folder::new();
-    std::fs::write(&kept, other.done(&["log", "checkpoint"])).unwrap();
-    let refused = there(&folder, &server, "log verify --keep kept");
+    std::fs::write(&saved, other.done(&["log", "checkpoint"])).unwrap();
+    let refused = there(&folder, &server, "log verify --keep saved");
     assert_eq!(refused.status.code(), Some(1));
-    std::fs::write(&kept, &old).unwrap();
-    done("log verify --keep kept");
+    std::fs::write(&saved, &old).unwrap();
+    done("log verify --keep saved");
     // What never changes may be kept for ever.
     let full = server.get_bytes("/api/v1/log/tile/0/000");
     assert_eq!(full.1.len(), 256 * 32);
