@@ -55,7 +55,7 @@ impl Query {
 }
 
 /// The values of a handle, and their source.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resolution {
     /// The handle with the values: the last one, if aliases were followed.

@@ -14,7 +14,7 @@ use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Version};
 use serde_json::json;
 
-use crate::exit::Answer;
+use crate::exit::{Answer, misused};
 use crate::terminal::output::Output;
 
 /// Ask a handle server for many names, and say how fast it answers
@@ -84,7 +84,7 @@ impl Bench {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         if self.clients == 0 || self.names == 0 || !self.name.contains("{}") {
             let problem = "give at least one client and one name, with {} in it for a number";
-            return Ok(self.output.misused(problem));
+            return Err(misused(problem));
         }
         if u32::try_from(self.digits).is_ok_and(|digits| {
             10_u64
@@ -92,7 +92,7 @@ impl Bench {
                 .is_some_and(|count| count < self.names)
         }) {
             let problem = "so many names need more --digits";
-            return Ok(self.output.misused(problem));
+            return Err(misused(problem));
         }
         let shared = Arc::new(Shared::default());
         #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -132,25 +132,19 @@ impl Bench {
                 .unwrap_or_default()
         };
         let (p50, p99) = (p(50), p(99));
-        let text = if self.output.is_json() {
-            json!({
-                "answers": answers, "wrong": wrong, "lost": lost,
-                "per-second": u64::try_from(rate).unwrap_or(u64::MAX),
-                "p50-us": p50, "p99-us": p99,
-            })
-            .to_string()
-        } else {
-            format!(
+        let said = json!({
+            "answers": answers, "wrong": wrong, "lost": lost,
+            "per-second": u64::try_from(rate).unwrap_or(u64::MAX),
+            "p50-us": p50, "p99-us": p99,
+        });
+        self.output.print(&said, |out| {
+            writeln!(
+                out,
                 "{answers} answers, {rate} a second; half within {p50} µs, \
                  99 % within {p99} µs; {wrong} wrong, {lost} lost"
             )
-        };
-        writeln!(io::stdout(), "{text}")?;
-        Ok(if wrong == 0 && answers > 0 {
-            Answer::Done
-        } else {
-            Answer::No
-        })
+        })?;
+        Ok(Answer::all(wrong == 0 && answers > 0))
     }
 
     fn group(&self, number: u64, clients: u64, threads: u64) -> Group {

@@ -1,19 +1,16 @@
 //! `handfast export`: names to files.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use handfast_api::ExportSummary;
-use handfast_registry::{Format, Principal, RegistryError};
-use serde::Deserialize;
+use handfast_registry::{Format, Principal};
 
 use crate::commands::import::GivenFormat;
 use crate::exit::Answer;
-use crate::new_file::NewFile;
 use crate::remote::client::{Client, encode, unreadable};
 use crate::terminal::output::Output;
-use crate::terminal::progress::Progress;
 
 /// Give names to a file: NDJSON, which loses nothing, CSV, handle batch files, JSON dumps
 ///
@@ -53,39 +50,14 @@ impl Export {
             query = format!("{query}&since={since}");
         }
         if self.with_secrets {
-            let why = "--with-secrets is for the data folder alone: secrets do not travel";
-            if let Err(problem) = client.only_local(why) {
-                return problem.tell(self.output);
-            }
+            client
+                .only_local("--with-secrets is for the data folder alone: secrets do not travel")?;
             query = format!("{query}&with-secrets=true");
         }
-        let path = self.file.as_ref().filter(|path| path.as_os_str() != "-");
-        let progress = Progress::new(None);
-        let mut tell = |bytes: u64| progress.at(bytes, "bytes", bytes);
+        let file = self.file.as_deref().filter(|path| path.as_os_str() != "-");
         let mode = if self.with_secrets { 0o600 } else { 0o644 };
-        let given = match path {
-            Some(path) => {
-                let mut file = BufWriter::with_capacity(1 << 20, NewFile::create(path, mode)?);
-                let given = client.download(&query, &mut file, &mut tell);
-                if matches!(given, Ok(Ok(_))) {
-                    file.into_inner()?.finish()?;
-                }
-                given
-            }
-            None => client.download(&query, &mut io::stdout(), &mut tell),
-        };
-        drop(progress);
-        let summary = match given {
-            Err(problem) => return problem.tell(self.output),
-            // The reader has seen enough, as `head` does.
-            Ok(Err(error)) if error.kind() == ErrorKind::BrokenPipe => return Ok(Answer::Done),
-            Ok(Err(source)) => return Ok(self.output.refuse(&RegistryError::Output { source })),
-            Ok(Ok(summary)) => summary,
-        };
-        match summary.as_ref().map(ExportSummary::deserialize) {
-            Some(Ok(exported)) => self.summary(&exported, path.is_some()),
-            _ => unreadable().tell(self.output),
-        }
+        let summary = client.save(&query, file, mode)?;
+        self.summary(&summary.ok_or_else(unreadable)?, file.is_some())
     }
 
     /// On standard output, unless the names are there.

@@ -3,10 +3,9 @@
 use std::io::{self, BufWriter, Write};
 
 use clap::Args;
+use handfast_api::{Minted, NewMint};
 use handfast_registry::{Principal, Style, StyleError, url_problem};
-use serde_json::{Value as Json, json};
 
-use crate::commands::job::{field, text};
 use crate::exit::Answer;
 use crate::remote::client::Client;
 use crate::terminal::output::Output;
@@ -47,36 +46,26 @@ impl Mint {
         let mut out = BufWriter::new(io::stdout());
         let mut left = self.count;
         while left > 0 {
-            let mut body = json!({
-                "authority": self.authority,
-                "count": left.min(BATCH_SIZE),
-                "urls": self.urls,
-            });
-            if let (Some(style), Json::Object(body)) = (&self.style, &mut body) {
-                body.insert("style".into(), style.as_str().into());
-            }
-            let said = match client.ask("POST", "/mint", Some(&body)) {
-                Ok(said) => said,
-                Err(problem) => {
-                    out.flush()?;
-                    return problem.tell(self.output);
-                }
+            let new = NewMint {
+                authority: self.authority.clone(),
+                count: left.min(BATCH_SIZE),
+                style: self.style.clone(),
+                urls: self.urls.clone(),
             };
             // There are fewer than asked for if something failed after them: the next request says
             // what.
-            let names = field(&said, "names").as_array();
-            let made = names.map_or(0, Vec::len).try_into().unwrap_or(u64::MAX);
-            for name in names.into_iter().flatten() {
+            let made: Minted = client.send("POST", "/mint", &new)?;
+            for name in &made.names {
                 if self.output.is_json() {
-                    writeln!(out, "{name}")?;
+                    writeln!(out, "{}", serde_json::to_string(name)?)?;
                 } else {
-                    writeln!(out, "{}", text(name, "id"))?;
+                    writeln!(out, "{}", name.id)?;
                 }
             }
-            if made == 0 {
+            if made.names.is_empty() {
                 anyhow::bail!("the server made no name and gave no reason");
             }
-            left = left.saturating_sub(made);
+            left = left.saturating_sub(made.names.len().try_into()?);
         }
         out.flush()?;
         Ok(Answer::Done)

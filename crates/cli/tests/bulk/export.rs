@@ -27,17 +27,19 @@ fn rich() -> Folder {
             r#"{"handle":"é/x","index":0}]}],"created":"1998-07-06T05:04:03.002Z"}"#,
         ),
     );
+    let about = r#"--persistence|erasable|--title|Erasable "x"|--meaning|é|--contact|a@b.example"#;
+    let values = format!(
+        "--value|7:BINARY:@{binary}|--permissions|7:1010|--ttl|7:0|\
+         --value|8:TEXT:@{long}|--value|300:HS_SECKEY:geheim"
+    );
     let commands = format!(
-        r#"authority|create|20.3|--persistence|erasable
-authority|policy|20.3|--title|Erasable "x"|--meaning|é|--contact|a@b.example
+        r#"authority|create|20.3|{about}
 authority|create|20.4|--case|sensitive|--ttl|77|--pattern|[a-z]+|--approval|true
 authority|create|2000.02|--profile|cordra
 authority|request|20.6|--as|ann|--create
 authority|grant|20.1|--to|ann|--role|lead
 authority|grant|20.1|--to|300:20.1/bob|--role|write
-name|create|20.1/Rich|--url|https://b.example/|--url|https://a.example/?q=%22&x
-name|set|20.1/Rich|--value|7:BINARY:@{binary}|--permissions|7:1010|--ttl|7:0|--value|8:TEXT:@{long}
-name|set|20.1/Rich|--value|300:HS_SECKEY:geheim
+name|create|20.1/Rich|--url|https://b.example/|--url|https://a.example/?q=%22&x|{values}
 name|create|20.1/Empty
 name|create|20.1/gone|--url|https://g.example/
 name|withdraw|20.1/gone|--reason|moved "away"	é|--successor|20.1/rich
