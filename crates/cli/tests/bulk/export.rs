@@ -44,8 +44,8 @@ name|create|20.1/Empty
 name|create|20.1/gone|--url|https://g.example/
 name|withdraw|20.1/gone|--reason|moved "away"	é|--successor|20.1/rich
 name|create|20.1/hidden|--reserve|--url|https://h.example/
-name|create|20.1/given-away
-name|transfer|20.1/given-away|--to|300:20.1/bob
+name|create|20.1/handed-over
+name|transfer|20.1/handed-over|--to|300:20.1/bob
 name|create|20.1.sub/x/y|--url|https://sub.example/
 name|create|20.3/person|--url|https://p.example/
 name|create|20.3/secretly|--reserve
@@ -140,7 +140,7 @@ fn an_export_is_of_an_authority_or_of_what_came_after_an_event() {
             "20.1.sub/x/y",
             "20.1/Empty",
             "20.1/gone",
-            "20.1/given-away",
+            "20.1/handed-over",
             "20.1/hidden",
             "20.1/refers",
             "20.1/Rich"
