@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::commands::inspect_view::Shown as Safe;
 use crate::exit::{Answer, Problem};
-use crate::remote::client::{Client, encode};
+use crate::remote::client::{Caller, Client, encode};
 use crate::terminal::output::Output;
 use crate::terminal::words::one_of;
 
@@ -97,11 +97,8 @@ pub(crate) enum AuthorityCommand {
 pub(crate) struct AuthorityTarget {
     /// The authority
     authority: String,
-    /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    caller: Caller,
 }
 
 /// An authority, what people read of it, and how names are given.
@@ -144,10 +141,13 @@ impl AuthorityCommand {
             Self::List { output } => list(&client, *output),
             Self::Create(described) => {
                 let (on, new) = (&described.on, described.new_authority(false));
-                let mut made: Authority = on.client(client).send("POST", "/authorities", &new)?;
+                let mut made: Authority =
+                    on.caller
+                        .client(client)
+                        .send("POST", "/authorities", &new)?;
                 // An authority that was created is printed as any other.
                 if let Some(by) = made.declined_request_of.take() {
-                    on.output.note(&format!(
+                    on.caller.output.note(&format!(
                         "the request of {by} for it is declined: \
                          grant them a role if they are to have one"
                     ));
@@ -159,26 +159,31 @@ impl AuthorityCommand {
                 if *create {
                     on.create_missing_account(&client)?;
                 }
-                let asked = on.client(client).send("POST", "/authorities", &new)?;
+                let asked = on
+                    .caller
+                    .client(client)
+                    .send("POST", "/authorities", &new)?;
                 on.tell(&asked, "requested")
             }
             Self::Show(on) => {
-                let authority: Authority = on.client(client).get(&on.path(""))?;
-                on.output
+                let authority: Authority = on.caller.client(client).get(&on.path(""))?;
+                on.caller
+                    .output
                     .print(&authority, |out| for_people(&authority, out))
             }
             Self::Approve(on) => {
-                let approved = on.client(client).act("POST", &on.path("/approve"))?;
+                let approved = on.caller.client(client).act("POST", &on.path("/approve"))?;
                 on.tell(&approved, "approved")
             }
             Self::Decline(on) => {
                 // Once it is declined nothing says how it is written.
-                let client = on.client(client);
+                let client = on.caller.client(client);
                 let shown = client.get::<Authority>(&on.path(""));
                 client.act::<IgnoredAny>("POST", &on.path("/decline"))?;
                 let written = shown.map_or_else(|_| on.authority.clone(), |it| it.authority);
                 let gone = json!({"authority": written, "status": "declined"});
-                on.output
+                on.caller
+                    .output
                     .print(&gone, |out| writeln!(out, "declined {written}"))
             }
             Self::Retire { on, keep_children } => {
@@ -188,7 +193,7 @@ impl AuthorityCommand {
                     ""
                 };
                 let path = on.path(&format!("/retire{query}"));
-                on.tell(&on.client(client).act("POST", &path)?, "retired")
+                on.tell(&on.caller.client(client).act("POST", &path)?, "retired")
             }
             Self::Policy(described) => {
                 let change = AuthorityChange {
@@ -219,20 +224,17 @@ impl AuthorityCommand {
                 let only = role.map(|role| format!("?role={role}"));
                 let only = only.unwrap_or_default();
                 let path = on.path(&format!("/grants/{}{only}", encode(&from.to_string())));
-                on.tell(&on.client(client).act("DELETE", &path)?, "revoked")
+                on.tell(&on.caller.client(client).act("DELETE", &path)?, "revoked")
             }
         }
     }
 }
 
 impl AuthorityTarget {
-    fn client(&self, client: Client) -> Client {
-        client.acting_as(self.who.as_ref())
-    }
-
     /// Creates the account that asks, as the operator, who runs this command.
     fn create_missing_account(&self, client: &Client) -> anyhow::Result<()> {
-        let Some(Principal::Account(name)) = self.who.as_ref().filter(|_| !client.is_remote())
+        let Some(Principal::Account(name)) =
+            self.caller.who.as_ref().filter(|_| !client.is_remote())
         else {
             return Ok(());
         };
@@ -257,12 +259,12 @@ impl AuthorityTarget {
         done: &str,
     ) -> anyhow::Result<Answer> {
         let path = self.path(rest);
-        self.tell(&self.client(client).send(method, &path, body)?, done)
+        self.tell(&self.caller.client(client).send(method, &path, body)?, done)
     }
 
     /// Says what was done, with how the authority is now in JSON.
     fn tell(&self, authority: &Authority, done: &str) -> anyhow::Result<Answer> {
-        self.output.print(authority, |out| {
+        self.caller.output.print(authority, |out| {
             writeln!(out, "{done} {}", authority.authority)
         })
     }

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use handfast_api::ExportSummary;
-use handfast_registry::{Format, Principal};
+use handfast_registry::Format;
 
 use crate::commands::import::GivenFormat;
 use crate::exit::Answer;
-use crate::remote::client::{Client, encode, unreadable};
-use crate::terminal::output::Output;
+use crate::remote::client::{Caller, Client, query, unreadable};
 
 /// Give names to a file: NDJSON, which loses nothing, CSV, handle batch files, JSON dumps
 ///
@@ -32,37 +31,32 @@ pub(crate) struct Export {
     /// Secret keys too; a file is then readable by its owner alone
     #[arg(long)]
     with_secrets: bool,
-    /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    caller: Caller,
 }
 
 impl Export {
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
-        let client = client.acting_as(self.who.as_ref());
-        let mut query = format!("/export?format={}", self.format.0.as_str());
-        if let Some(authority) = &self.authority {
-            query = format!("{query}&authority={}", encode(authority));
-        }
-        if let Some(since) = self.since {
-            query = format!("{query}&since={since}");
-        }
+        let client = self.caller.client(client);
+        let query = query([
+            ("authority", self.authority.clone()),
+            ("since", self.since.map(|since| since.to_string())),
+            ("with-secrets", self.with_secrets.then(|| "true".into())),
+        ]);
         if self.with_secrets {
             client
                 .only_local("--with-secrets is for the data folder alone: secrets do not travel")?;
-            query = format!("{query}&with-secrets=true");
         }
         let file = self.file.as_deref().filter(|path| path.as_os_str() != "-");
+        let path = format!("/export?format={}{query}", self.format.0.as_str());
         let mode = if self.with_secrets { 0o600 } else { 0o644 };
-        let summary = client.save(&query, file, mode)?;
+        let summary = client.save(&path, file, mode)?;
         self.summary(&summary.ok_or_else(unreadable)?, file.is_some())
     }
 
     /// On standard output, unless the names are there.
     fn summary(&self, exported: &ExportSummary, to_file: bool) -> anyhow::Result<Answer> {
-        let text = if self.output.is_json() {
+        let text = if self.caller.output.is_json() {
             format!("{}\n", serde_json::to_string(exported)?)
         } else {
             self.for_people(exported)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
 use handfast_api::{ImportSummary, Outcome, OutcomeKind, ValueCounts};
-use handfast_registry::{Format, Principal};
+use handfast_registry::Format;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -18,7 +18,7 @@ use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::job::progress_of;
 use crate::exit::{Answer, misused};
 use crate::new_file::NewFile;
-use crate::remote::client::{Client, encode};
+use crate::remote::client::{Caller, Client, encode, query};
 use crate::remote::http_client::read_from;
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
@@ -57,11 +57,8 @@ pub(crate) struct Import {
     /// Write what became of each line to this file, as NDJSON
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     outcome: Option<PathBuf>,
-    /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    caller: Caller,
 }
 
 #[derive(Clone, Copy)]
@@ -96,10 +93,10 @@ impl Import {
     /// Over the network the outcomes of lines come at the end.
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
         let input = self.input().map_err(misused)?;
-        let mut client = client.acting_as(self.who.as_ref());
+        let mut client = self.caller.client(client);
         if !self.dry_run {
             // What is only looked at must be there.
-            client = client.making_folder(self.output);
+            client = client.making_folder(self.caller.output);
         }
         let mut outcomes = match &self.outcome {
             Some(path) => Some(BufWriter::new(NewFile::create(path, 0o644)?)),
@@ -139,7 +136,7 @@ impl Import {
         if imported.untold > 0 {
             let untold = imported.untold;
             let note = format!("the server does not tell of {untold} lines more");
-            self.output.note(&note);
+            self.caller.output.note(&note);
         }
         self.summary(&imported)
     }
@@ -147,36 +144,27 @@ impl Import {
     /// How it is asked for.
     fn path(&self, client: &Client, size: Option<u64>) -> String {
         let source = self.file.display().to_string();
-        let mut path = format!("/import?source={}", encode(&source));
-        if let Some(format) = self.format {
-            path = format!("{path}&format={}", format.0.as_str());
-        }
-        if let Some(authority) = &self.authority {
-            path = format!("{path}&authority={}", encode(authority));
-        }
-        if let Some(size) = size.filter(|_| !client.is_remote()) {
-            path = format!("{path}&size={size}");
-        }
-        for (name, is_said) in [
-            ("update", self.update),
-            ("replace", self.replace),
-            ("migrate", self.migrate),
-            ("restart", self.restart),
-            ("dry-run", self.dry_run),
-            ("all", self.outcome.is_some()),
-        ] {
-            if is_said {
-                path = format!("{path}&{name}=true");
-            }
-        }
-        path
+        let size = size.filter(|_| !client.is_remote());
+        let flag = |is_said: bool| is_said.then(|| "true".to_string());
+        let query = query([
+            ("format", self.format.map(|format| format.0.as_str().into())),
+            ("authority", self.authority.clone()),
+            ("size", size.map(|size| size.to_string())),
+            ("update", flag(self.update)),
+            ("replace", flag(self.replace)),
+            ("migrate", flag(self.migrate)),
+            ("restart", flag(self.restart)),
+            ("dry-run", flag(self.dry_run)),
+            ("all", flag(self.outcome.is_some())),
+        ]);
+        format!("/import?source={}{query}", encode(&source))
     }
 
     /// Refused lines on standard error; in a dry run all of them on standard output.
     fn tell(&self, outcome: &Outcome) {
         let is_refused = outcome.outcome == OutcomeKind::Refused;
         if is_refused || self.dry_run {
-            tell(outcome, self.output, self.dry_run);
+            tell(outcome, self.caller.output, self.dry_run);
         }
     }
 
@@ -185,7 +173,7 @@ impl Import {
         if let Json::Object(said) = &mut said {
             said.remove("untold");
         }
-        self.output.print(&said, |out| {
+        self.caller.output.print(&said, |out| {
             if imported.resumed {
                 writeln!(out, "went on with job {}", imported.job.unwrap_or_default())?;
             }

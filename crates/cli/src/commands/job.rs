@@ -9,7 +9,6 @@ use clap::{Args, Subcommand, ValueHint};
 use handfast_api::{
     Job, JobDone, JobKind, JobProgress, JobResult, JobState, JobSummary, NewJob, Outcome,
 };
-use handfast_registry::Principal;
 use hyper::header::HeaderName;
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -18,7 +17,7 @@ use crate::commands::import::tell;
 use crate::commands::inspect_view::Shown as Safe;
 use crate::exit::{Answer, UnreadableInput, misused};
 use crate::files;
-use crate::remote::client::{ApiRequest, Client};
+use crate::remote::client::{ApiRequest, Caller, Client};
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
 
@@ -121,11 +120,8 @@ pub(crate) struct Running {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
-    /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    caller: Caller,
 }
 
 impl JobCommand {
@@ -203,7 +199,7 @@ impl Under {
 
 impl Running {
     fn run(&self, client: Client, path: &str, body: Option<&NewJob>) -> anyhow::Result<Answer> {
-        let client = client.acting_as(self.who.as_ref());
+        let client = self.caller.client(client);
         let query = if self.dry_run { "?dry-run=true" } else { "" };
         let asked = format!("{path}{query}");
         let request = ApiRequest::new("POST", &asked).json(body);
@@ -215,11 +211,11 @@ impl Running {
             begin_and_follow(&client, path, request)?
         };
         for outcome in &done.outcomes {
-            tell(outcome, self.output, self.dry_run);
+            tell(outcome, self.caller.output, self.dry_run);
         }
         if done.untold > 0 {
             let note = format!("the server does not tell of {} names more", done.untold);
-            self.output.note(&note);
+            self.caller.output.note(&note);
         }
         self.tell_done(&done)
     }
@@ -231,7 +227,7 @@ impl Running {
             Some((position, names)) => progress.at(position, "names", names),
             None => {
                 if let Ok(outcome) = Outcome::deserialize(&line) {
-                    progress.suspend(|| tell(&outcome, self.output, self.dry_run));
+                    progress.suspend(|| tell(&outcome, self.caller.output, self.dry_run));
                 }
             }
         })?;
@@ -253,7 +249,7 @@ impl Running {
             JobResult::Job(job) => (Some(job), job.changed, job.unchanged, job.refused),
             JobResult::DryRun(plan) => (None, plan.changed, plan.unchanged, plan.refused),
         };
-        self.output.print(&said, |out| {
+        self.caller.output.print(&said, |out| {
             let counts = format!("changed {changed}, unchanged {unchanged}, refused {refused}");
             let Some(Job { job, state, .. }) = job.map(Box::as_ref) else {
                 writeln!(out, "would be {counts}")?;

@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand, ValueHint};
 use handfast_api::{LogExportSummary, LogKey, NewLog};
 use handfast_log::{Bundle, Checkpoint, Tile, VerifyingKey};
-use handfast_registry::{Growth, Principal, Proof, Proven, rfc3339 as time, verify_proof};
+use handfast_registry::{Growth, Proof, Proven, rfc3339 as time, verify_proof};
 use handfast_server::convert;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ use crate::exit::{Answer, Problem, misused};
 use crate::files;
 use crate::folder::Data;
 use crate::new_file::NewFile;
-use crate::remote::client::{ApiRequest, Client, encode, unreadable};
+use crate::remote::client::{ApiRequest, Caller, Client, encode, unreadable};
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
 
@@ -77,11 +77,8 @@ pub(crate) struct Prove {
     /// Prove instead that the log has only grown since this checkpoint
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "id", value_hint = ValueHint::FilePath)]
     from: Option<PathBuf>,
-    /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    caller: Caller,
 }
 
 impl LogCommand {
@@ -207,10 +204,10 @@ fn export(client: &Client, path: &Path, output: Output) -> anyhow::Result<Answer
 
 impl Prove {
     fn run(&self, client: Client) -> anyhow::Result<Answer> {
-        let client = client.acting_as(self.who.as_ref());
+        let client = self.caller.client(client);
         if let Some(from) = &self.from {
             let growth: Growth = client.send_text("/log/growth", read_text(from)?)?;
-            return self.output.print(&growth, |out| {
+            return self.caller.output.print(&growth, |out| {
                 writeln!(
                     out,
                     "the log has only grown; the proof has {} hashes",
@@ -225,7 +222,7 @@ impl Prove {
         let id = encode(self.id.as_deref().unwrap_or_default());
         let proof: Proof = client.get(&format!("/names/{id}/proof"))?;
         let key = client.log_key()?;
-        self.output.print(&proof, |out| {
+        self.caller.output.print(&proof, |out| {
             match verify_proof(&proof, None, &key) {
                 Ok(proven) => tell_proven(&proof, &proven, out)?,
                 Err(problem) => writeln!(out, "{problem}")?,

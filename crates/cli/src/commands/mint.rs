@@ -4,11 +4,10 @@ use std::io::{self, BufWriter, Write};
 
 use clap::Args;
 use handfast_api::{Minted, NewMint};
-use handfast_registry::{Principal, Style, StyleError, url_problem};
+use handfast_registry::{Style, StyleError, url_problem};
 
 use crate::exit::Answer;
-use crate::remote::client::Client;
-use crate::terminal::output::Output;
+use crate::remote::client::{Caller, Client};
 
 /// Make new names, one or a million
 #[derive(Args)]
@@ -29,11 +28,8 @@ pub(crate) struct Mint {
         value_parser = style
     )]
     style: Option<String>,
-    /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    caller: Caller,
 }
 
 /// How many names are made in one request.
@@ -42,7 +38,7 @@ const BATCH_SIZE: u64 = 10_000;
 impl Mint {
     /// So many at a time.
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
-        let client = client.acting_as(self.who.as_ref());
+        let client = self.caller.client(client);
         let mut out = BufWriter::new(io::stdout());
         let mut left = self.count;
         while left > 0 {
@@ -56,7 +52,7 @@ impl Mint {
             // what.
             let made: Minted = client.send("POST", "/mint", &new)?;
             for name in &made.names {
-                if self.output.is_json() {
+                if self.caller.output.is_json() {
                     writeln!(out, "{}", serde_json::to_string(name)?)?;
                 } else {
                     writeln!(out, "{}", name.id)?;

@@ -24,7 +24,7 @@ use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::name_history;
 use crate::exit::{Answer, misuse, misused};
 use crate::files;
-use crate::remote::client::{ApiRequest, Client, encode};
+use crate::remote::client::{ApiRequest, Caller, Client, encode};
 use crate::remote::handle_names;
 use crate::remote::handle_server::Connection;
 use crate::terminal::output::Output;
@@ -140,11 +140,8 @@ pub(crate) enum NameCommand {
 pub(crate) struct NameTarget {
     /// The name, in any spelling
     pub(crate) id: String,
-    /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    pub(crate) who: Option<Principal>,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) caller: Caller,
 }
 
 /// What a name holds.
@@ -325,7 +322,6 @@ pub(crate) fn at_text(at: HistoryPoint) -> String {
 
 impl NameCommand {
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
-        let output = self.output();
         if client.is_remote() && self.names_handle_server() {
             let problem =
                 "--api knows who asks by a token: leave out --server, --key and --secret-file";
@@ -358,9 +354,11 @@ impl NameCommand {
             Self::Show { on, at, .. } => {
                 let query = at.map(|at| format!("?at={}", encode(&at_text(at))));
                 let name: Name = client.get(&on.path(&query.unwrap_or_default()))?;
-                output.print(&name, |out| for_people(&name, out))
+                on.caller.output.print(&name, |out| for_people(&name, out))
             }
-            Self::List { authority, .. } => list(&client, authority, output),
+            Self::List {
+                authority, output, ..
+            } => list(&client, authority, *output),
             Self::Set {
                 on, values, remove, ..
             } => {
@@ -399,7 +397,7 @@ impl NameCommand {
             }
             Self::Erase(on) => {
                 client.act::<IgnoredAny>("DELETE", &on.path(""))?;
-                output.print(&json!({"erased": on.id}), |out| {
+                on.caller.output.print(&json!({"erased": on.id}), |out| {
                     writeln!(out, "erased {}", on.id)
                 })
             }
@@ -460,7 +458,7 @@ impl NameTarget {
     }
 
     fn tell(&self, name: &Name, done: &str) -> anyhow::Result<Answer> {
-        self.output.print(name, |out| {
+        self.caller.output.print(name, |out| {
             writeln!(out, "{done} {} ({})", Safe(&name.id), name.state)
         })
     }

@@ -9,7 +9,7 @@ use handfast_registry::HistoryPoint;
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::name::{NameTarget, at_text, line};
 use crate::exit::Answer;
-use crate::remote::client::{Client, encode};
+use crate::remote::client::{Client, query};
 
 /// Prints each page before the next is asked for. In JSON all of them are one list.
 pub(crate) fn show(
@@ -17,10 +17,9 @@ pub(crate) fn show(
     on: &NameTarget,
     at: Option<HistoryPoint>,
 ) -> anyhow::Result<Answer> {
-    let at = at.map(|at| format!("&at={}", encode(&at_text(at))));
     let mut out = io::stdout();
-    let (is_json, mut is_first) = (on.output.is_json(), true);
-    let (path, query) = (on.path("/history"), at.unwrap_or_default());
+    let (is_json, mut is_first) = (on.caller.output.is_json(), true);
+    let (path, query) = (on.path("/history"), query([("at", at.map(at_text))]));
     client.each_page(&path, &query, "events", |events: Vec<Event>| {
         for event in &events {
             if is_json {

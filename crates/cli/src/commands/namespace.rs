@@ -19,7 +19,7 @@ use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::namespace_form::FormOptions;
 use crate::commands::namespace_view as view;
 use crate::exit::{Answer, UnreadableInput, misused};
-use crate::remote::client::{ApiRequest, Client, encode, unreadable};
+use crate::remote::client::{ApiRequest, Client, encode, query, unreadable};
 use crate::terminal::output::Output;
 
 /// The registry of info namespaces: propose, review, claim, change, withdraw
@@ -203,12 +203,12 @@ impl NamespaceCommand {
                 historical,
                 output,
             } => {
-                let wishes = [
+                let query = query([
                     ("q", text.clone()),
                     ("status", status.map(|status| status.to_string())),
                     ("historical", historical.map(|is| is.to_string())),
-                ];
-                let page = list(&client, wishes)?;
+                ]);
+                let page = list(&client, &query)?;
                 output.print(&page, |out| view::list(&page.namespaces, out))
             }
             Self::Show { namespace, output } => {
@@ -379,13 +379,9 @@ fn path(namespace: &str, rest: &str) -> String {
 }
 
 /// All pages of a list as one.
-fn list(client: &Client, wishes: [(&str, Option<String>); 3]) -> anyhow::Result<NamespacePage> {
-    let wishes = wishes.map(|(name, wish)| {
-        let wish = wish.map(|wish| format!("&{name}={}", encode(&wish)));
-        wish.unwrap_or_default()
-    });
+fn list(client: &Client, query: &str) -> anyhow::Result<NamespacePage> {
     let mut namespaces: Vec<ListedNamespace> = Vec::new();
-    client.each_page("/namespaces", &wishes.concat(), "namespaces", |page| {
+    client.each_page("/namespaces", query, "namespaces", |page| {
         namespaces.extend::<Vec<_>>(page);
         Ok(())
     })?;

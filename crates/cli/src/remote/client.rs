@@ -88,6 +88,23 @@ fn server_url(text: &str) -> Result<Uri, String> {
     })
 }
 
+/// Who asks, and how the answer is printed.
+#[derive(Args)]
+pub(crate) struct Caller {
+    /// Act as this account, or INDEX:HANDLE, instead of the local operator
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    pub(crate) who: Option<Principal>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+impl Caller {
+    /// A client that acts so.
+    pub(crate) fn client(&self, client: Client) -> Client {
+        client.acting_as(self.who.as_ref())
+    }
+}
+
 /// How the API is reached, and who asks.
 pub(crate) struct Client {
     transport: Transport,
@@ -566,6 +583,15 @@ fn read_as<T: DeserializeOwned>(said: Json) -> anyhow::Result<T> {
 pub(crate) fn unreadable() -> anyhow::Error {
     let problem = "the server said something that cannot be read: is it of another version?";
     Problem::new(Answer::No, "unreadable", problem.into(), None).into()
+}
+
+/// What is said of a query, each part behind `&`.
+pub(crate) fn query<const N: usize>(parts: [(&str, Option<String>); N]) -> String {
+    let parts = parts.map(|(name, part)| {
+        let part = part.map(|part| format!("&{name}={}", encode(&part)));
+        part.unwrap_or_default()
+    });
+    parts.concat()
 }
 
 /// A text as one segment of a path, or as a part of a query.

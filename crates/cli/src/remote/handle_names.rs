@@ -88,7 +88,8 @@ fn create(at: &At<'_>, values: &Values) -> anyhow::Result<Answer> {
         let given = given.iter().map(|new| settle(new, None)).collect();
         let mut all = with_urls(given, &values.urls, &[]);
         let has_admin = all.iter().any(|value| value.is_type("HS_ADMIN"));
-        if let (Some(Principal::Identity { index, handle }), false) = (&at.on.who, has_admin) {
+        if let (Some(Principal::Identity { index, handle }), false) = (&at.on.caller.who, has_admin)
+        {
             let admin = Admin {
                 permissions: AdminPermissions::ALL,
                 administrator: Reference::new(handle, *index),
@@ -167,7 +168,7 @@ fn withdraw(at: &At<'_>) -> anyhow::Result<Answer> {
 fn show(at: &At<'_>) -> anyhow::Result<Answer> {
     let (client, handle) = misuse(prepare(at))?;
     let query = Query {
-        includes_restricted: at.on.who.is_some(),
+        includes_restricted: at.on.caller.who.is_some(),
         ..Query::all()
     };
     let found = wait(async {
@@ -175,7 +176,7 @@ fn show(at: &At<'_>) -> anyhow::Result<Answer> {
         client.end_sessions().await;
         found
     })?;
-    print(&found.map_err(failed)?, at.on.output)
+    print(&found.map_err(failed)?, at.on.caller.output)
 }
 
 fn list(
@@ -216,7 +217,7 @@ fn change(
     done: &str,
     change: impl AsyncFnOnce(&Client, &str) -> anyhow::Result<String>,
 ) -> anyhow::Result<Answer> {
-    if at.on.who.is_none() {
+    if at.on.caller.who.is_none() {
         return Err(misused(
             "a server wants to know who changes something: \
              --as INDEX:HANDLE with --key FILE or --secret-file FILE",
@@ -230,7 +231,7 @@ fn change(
     })??;
     let server = at.connection.server.as_ref().map(ToString::to_string);
     let said = json!({"id": handle, "server": server});
-    at.on.output.print(&said, |out| {
+    at.on.caller.output.print(&said, |out| {
         let server = server.as_deref().unwrap_or_default();
         writeln!(out, "{done} {} at {server}", Safe(&handle))
     })
@@ -238,7 +239,7 @@ fn change(
 
 fn prepare(at: &At<'_>) -> anyhow::Result<(Client, String)> {
     let handle = handle_of(&at.on.id, &Standard)?;
-    Ok((at.connection.client(at.on.who.as_ref())?, handle))
+    Ok((at.connection.client(at.on.caller.who.as_ref())?, handle))
 }
 
 /// A value with what is usual, or what it had before, where nothing is said.
@@ -282,16 +283,6 @@ impl NameCommand {
         connection.is_some_and(|given| given.is_loose() || given.server.is_some())
     }
 
-    /// As whom it is asked, if not as the operator.
-    pub(crate) fn who(&self) -> Option<&Principal> {
-        self.said().0
-    }
-
-    /// How it prints.
-    pub(crate) fn output(&self) -> Output {
-        self.said().1
-    }
-
     /// Of which server it is asked, if it can be asked of one.
     fn connection(&self) -> Option<&Connection> {
         match self {
@@ -309,10 +300,10 @@ impl NameCommand {
         }
     }
 
-    /// What every command says: who asks, and how it prints.
-    fn said(&self) -> (Option<&Principal>, Output) {
+    /// As whom it is asked, if not as the operator.
+    pub(crate) fn who(&self) -> Option<&Principal> {
         match self {
-            Self::List { who, output, .. } => (who.as_ref(), *output),
+            Self::List { who, .. } => who.as_ref(),
             Self::Create { on, .. }
             | Self::Show { on, .. }
             | Self::Set { on, .. }
@@ -322,7 +313,7 @@ impl NameCommand {
             | Self::Transfer { on, .. }
             | Self::Erase(on)
             | Self::History { on, .. }
-            | Self::Undo { on, .. } => (on.who.as_ref(), on.output),
+            | Self::Undo { on, .. } => on.caller.who.as_ref(),
         }
     }
 }
