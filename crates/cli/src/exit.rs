@@ -62,6 +62,16 @@ impl Problem {
         }
     }
 
+    /// Says it.
+    pub(crate) fn tell(&self, is_json: bool, errors: &mut dyn Write) {
+        // If standard error is gone there is nobody left to tell.
+        let _ = if is_json {
+            writeln!(errors, "{}", json!({ "error": self.object }))
+        } else {
+            writeln!(errors, "error: {self}")
+        };
+    }
+
     pub(crate) fn has_code(&self, code: &str) -> bool {
         self.object.get("code").is_some_and(|of| of == code)
     }
@@ -139,17 +149,14 @@ fn report(error: &anyhow::Error, is_json: bool) -> Answer {
     if is_broken_pipe(error) {
         return Answer::Done;
     }
-    let problem = error.downcast_ref::<Problem>();
+    if let Some(problem) = error.downcast_ref::<Problem>() {
+        problem.tell(is_json, &mut io::stderr());
+        return problem.answer;
+    }
     // If standard error is gone there is nobody left to tell.
-    let _ = match problem {
-        Some(Problem { object, .. }) if is_json => {
-            writeln!(io::stderr(), "{}", json!({ "error": object }))
-        }
-        _ => writeln!(io::stderr(), "error: {error:#}"),
-    };
-    match problem {
-        Some(problem) => problem.answer,
-        None if error.downcast_ref::<UnreadableInput>().is_some() => Answer::Misused,
+    let _ = writeln!(io::stderr(), "error: {error:#}");
+    match error.downcast_ref::<UnreadableInput>() {
+        Some(_) => Answer::Misused,
         None => Answer::Failed,
     }
 }

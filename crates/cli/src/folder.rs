@@ -15,7 +15,7 @@ use crate::commands::demo;
 use crate::commands::inspect_view::Shown as Safe;
 use crate::config::Config;
 use crate::exit::{Answer, UnreadableInput, refused};
-use crate::new_file::NewFile;
+use crate::new_file::{NewFile, beside, move_folder};
 use crate::terminal::output::Output;
 
 /// Where the data is.
@@ -197,16 +197,11 @@ impl Restore {
             }
             .into());
         }
-        let mut half = folder.as_os_str().to_os_string();
-        half.push(".restoring");
-        let half = PathBuf::from(half);
+        let half = beside(folder, ".restoring");
         // What an earlier try left.
         drop(fs::remove_dir_all(&half));
         let outcome = self.restore_to(&half).and_then(|check| {
-            let moved = fs::create_dir_all(folder)
-                .and_then(|()| fs::remove_dir(folder))
-                .and_then(|()| fs::rename(&half, folder));
-            moved.map_err(|source| StoreError::Io {
+            move_folder(&half, folder).map_err(|source| StoreError::Io {
                 path: folder.to_path_buf(),
                 source,
             })?;

@@ -127,9 +127,22 @@ impl Drop for NewFile {
 
 /// The name of a file that is not whole.
 fn half_of(path: &Path) -> PathBuf {
-    let mut half = path.as_os_str().to_os_string();
-    half.push(".part");
-    PathBuf::from(half)
+    beside(path, ".part")
+}
+
+/// A name beside another one, which may have been written with a slash behind it.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let path: PathBuf = path.components().collect();
+    let mut beside = path.into_os_string();
+    beside.push(suffix);
+    PathBuf::from(beside)
+}
+
+/// Moves a folder to its place, which may be taken by an empty one.
+pub(crate) fn move_folder(half: &Path, folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    fs::remove_dir(folder)?;
+    fs::rename(half, folder)
 }
 
 fn make(half: &Path, mode: u32) -> io::Result<File> {

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::{Args, Subcommand, ValueHint};
 use handfast_api::{
     Job, JobDone, JobKind, JobProgress, JobResult, JobState, JobSummary, NewJob, Outcome,
@@ -15,8 +14,8 @@ use serde_json::Value as Json;
 
 use crate::commands::import::tell;
 use crate::commands::inspect_view::Shown as Safe;
-use crate::exit::{Answer, UnreadableInput, misused};
-use crate::files;
+use crate::exit::{Answer, misused};
+use crate::files::read_input;
 use crate::remote::client::{ApiRequest, Caller, Client};
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
@@ -276,7 +275,7 @@ impl Running {
 
 /// The names in a file, one a line.
 fn names_in(file: &Path) -> anyhow::Result<Vec<String>> {
-    let text = files::read_text(file).with_context(|| UnreadableInput::new(file))?;
+    let text = read_input(file)?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     Ok(lines.map(str::to_string).collect())
 }

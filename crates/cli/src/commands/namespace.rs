@@ -1,9 +1,7 @@
 //! `handfast namespace`: the registry of `info` namespaces.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::{Args, Subcommand};
 use handfast_api::{
     ListedNamespace, Namespace, NamespaceApproval, NamespaceChange, NamespaceComment,
@@ -18,7 +16,8 @@ use serde_json::{Map, Value as Json};
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::namespace_form::FormOptions;
 use crate::commands::namespace_view as view;
-use crate::exit::{Answer, UnreadableInput, misused};
+use crate::exit::{Answer, misused};
+use crate::files::read_input;
 use crate::remote::client::{ApiRequest, Client, encode, query, unreadable};
 use crate::terminal::output::Output;
 
@@ -137,7 +136,7 @@ pub(crate) enum NamespaceCommand {
     Policy {
         /// The new policy; - for standard input
         #[arg(long, value_name = "FILE")]
-        file: Option<String>,
+        file: Option<PathBuf>,
         /// Act as this account instead of the local operator
         #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
         who: Option<Principal>,
@@ -147,7 +146,7 @@ pub(crate) enum NamespaceCommand {
     /// Take records of the original registry: its XML, or JSON like info-namespaces.json
     Import {
         /// The file; - for standard input
-        file: String,
+        file: PathBuf,
         #[command(flatten)]
         acting: Acting,
     },
@@ -242,7 +241,7 @@ impl NamespaceCommand {
                 let client = client.acting_as(who.as_ref());
                 let policy: NamespacePolicy = match file {
                     Some(file) => {
-                        let text = read(file)?;
+                        let text = read_input(file)?;
                         client.send("PUT", "/namespace-policy", &NewNamespacePolicy { text })?
                     }
                     None => client.get("/namespace-policy")?,
@@ -421,13 +420,13 @@ fn patch(old: &Map<String, Json>, new: Map<String, Json>) -> Map<String, Json> {
     patch
 }
 
-fn import(client: Client, file: &str, acting: &Acting) -> anyhow::Result<Answer> {
+fn import(client: Client, file: &Path, acting: &Acting) -> anyhow::Result<Answer> {
     let client = acting.client(client);
     client.only_local(
         "records of another registry are taken where the data folder is: leave out --api there",
     )?;
     let path = acting.rehearsed("/operator/namespaces");
-    let taken: Vec<Json> = client.send_text(&path, read(file)?)?;
+    let taken: Vec<Json> = client.send_text(&path, read_input(file)?)?;
     acting.output.print(&taken, |out| {
         taken.iter().try_for_each(|record| {
             let text = |pointer: &str| record.pointer(pointer).and_then(Json::as_str);
@@ -441,24 +440,6 @@ fn import(client: Client, file: &str, acting: &Acting) -> anyhow::Result<Answer>
     })?;
     let is_all = taken.iter().all(|record| record.get("error").is_none());
     Ok(Answer::all(is_all))
-}
-
-/// The most that is read of a file.
-const MAX_BYTES: u64 = 16 << 20;
-
-/// Reads a file, or standard input.
-pub(crate) fn read(file: &str) -> anyhow::Result<String> {
-    let input: Box<dyn Read> = if file == "-" {
-        Box::new(io::stdin())
-    } else {
-        Box::new(File::open(file).with_context(|| UnreadableInput::new(file))?)
-    };
-    let mut text = String::new();
-    input
-        .take(MAX_BYTES)
-        .read_to_string(&mut text)
-        .with_context(|| UnreadableInput::new(file))?;
-    Ok(text)
 }
 
 /// A day, or a time in RFC 3339.

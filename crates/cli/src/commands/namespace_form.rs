@@ -1,13 +1,15 @@
 //! The fields of an entry, as arguments.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use handfast_registry::{
     NamespaceCase, NamespaceDeclaration, NamespaceForm, NamespaceSample, bare_namespace,
 };
 use serde_json::Value as Json;
 
-use crate::commands::namespace::read;
 use crate::exit::misused;
+use crate::files::read_input;
 use crate::terminal::words::one_of;
 
 /// What an entry says. What a file says comes first, options after it.
@@ -16,7 +18,7 @@ pub(crate) struct FormOptions {
     /// Take the fields from a JSON file, such as `namespace show --json` prints; - for standard
     /// input
     #[arg(long, value_name = "FILE")]
-    file: Option<String>,
+    file: Option<PathBuf>,
     /// A title
     #[arg(long)]
     title: Option<String>,
@@ -83,12 +85,12 @@ impl FormOptions {
             return self.set(form).map_err(misused);
         };
         let name = form.namespace;
-        let mut form =
-            NamespaceForm::from_json(&read(file)?).map_err(|error| misused(error.to_string()))?;
+        let mut form = NamespaceForm::from_json(&read_input(file)?)
+            .map_err(|error| misused(error.to_string()))?;
         if form.namespace.is_empty() {
             form.namespace = name;
         } else if bare_namespace(&form.namespace) != bare_namespace(&name) {
-            let of = form.namespace;
+            let (file, of) = (file.display(), form.namespace);
             return Err(misused(format!("{file} is of {of}, not of {name}")));
         }
         self.set(form).map_err(misused)

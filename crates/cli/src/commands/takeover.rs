@@ -3,7 +3,7 @@
 use std::env;
 use std::fs;
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use handfast_registry::{Principal, StoreError};
@@ -15,6 +15,7 @@ use crate::commands::inspect_view::Shown;
 use crate::config::ConfigFile;
 use crate::exit::{Answer, Problem, refused};
 use crate::folder::make;
+use crate::new_file::{beside, move_folder};
 use crate::terminal::output::Output;
 
 /// Where a passphrase is said when nobody is at the terminal. It has no flag: others see command
@@ -41,14 +42,11 @@ pub(crate) fn run(
         let folder = folder.to_path_buf();
         return Err(refused(StoreError::AlreadyExists { folder }.into()));
     }
-    let half = beside(folder);
+    let half = beside(folder, ".making");
     // What an earlier try left.
     drop(fs::remove_dir_all(&half));
     let made = fill(&server, &half).and_then(|known| {
-        fs::create_dir_all(folder)
-            .and_then(|()| fs::remove_dir(folder))
-            .and_then(|()| fs::rename(&half, folder))
-            .with_context(|| format!("cannot make {}", folder.display()))?;
+        move_folder(&half, folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let identity = Identity::open_or_make(folder, server.addresses())?;
         Ok((known, Ready::new(folder, &identity, contact)?))
     });
@@ -162,12 +160,4 @@ fn passphrase(file: &Path) -> io::Result<String> {
     }
     let asked = rpassword::prompt_password(format!("passphrase of {}: ", file.display()));
     asked.map_err(|_| needed())
-}
-
-/// Where a folder is made; its name may have been written with a slash behind it.
-fn beside(folder: &Path) -> PathBuf {
-    let folder: PathBuf = folder.components().collect();
-    let mut half = folder.into_os_string();
-    half.push(".making");
-    PathBuf::from(half)
 }

@@ -497,8 +497,7 @@ impl Client {
             Ok(answered) => Ok(answered),
             Err(Unanswered::Failed(error)) => Err(self.explain(&error)),
             Err(Unanswered::Unsuccessful(status, said)) => {
-                let problem = serde_json::from_slice::<api::Problem>(&said);
-                let problem = problem.map_err(|_| self.is_no_handfast(status))?;
+                let problem = problem(&said).ok_or_else(|| self.is_no_handfast(status))?;
                 Err(self.refused(api::Problem { status, ..problem }))
             }
         }
@@ -577,6 +576,15 @@ impl ServerOptions {
 /// What a server said, if it is what it should be.
 fn read_as<T: DeserializeOwned>(said: Json) -> anyhow::Result<T> {
     serde_json::from_value(said).map_err(|_| unreadable())
+}
+
+/// Why a server says no. One of another version may leave out all but the code.
+fn problem(said: &[u8]) -> Option<api::Problem> {
+    let said: Json = serde_json::from_slice(said).ok()?;
+    said.get("code")?;
+    let mut problem = serde_json::to_value(api::Problem::default()).ok()?;
+    problem.as_object_mut()?.extend(said.as_object()?.clone());
+    serde_json::from_value(problem).ok()
 }
 
 /// What a server says is not what it should.
