@@ -19,6 +19,8 @@ import threading
 from playwright.sync_api import sync_playwright
 
 NAME = '10.1045/april2006-paskin'
+# A name that shows a page before it leads on, because of its namespace.
+PAGE_FIRST, SECURITY = 'info:lccn/2002022641', 'The record may describe another edition.'
 LANDING = 'Where the name leads'
 passed = 0
 
@@ -75,7 +77,11 @@ def served(program, target):
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, 'data')
         run = [program, '--data', data]
-        for command in (['init', '--demo'], ['name', 'set', NAME, '--url', f'{target}/moved']):
+        for command in (
+                ['init', '--demo'], ['name', 'set', NAME, '--url', f'{target}/moved'],
+                ['authority', 'create', 'info:lccn'], ['name', 'create', PAGE_FIRST, '--url', f'{target}/moved'],
+                ['namespace', 'change', 'lccn', '--page-first', 'true', '--contact', 'https://www.example.org/',
+                 '--security', SECURITY]):
             subprocess.run(run + command, check=True, stdout=subprocess.DEVNULL)
         listen = ['serve', '--native', '127.0.0.1:0', '--web', '127.0.0.1:0', '--json']
         with subprocess.Popen(run + listen, stdout=subprocess.PIPE, text=True) as server:
@@ -165,7 +171,19 @@ def refused(browser, base, problems):
     page.context.close()
 
 
+def shown_first(browser, base, target, problems):
+    """A page with the security considerations comes first, and leads on."""
+    page = opened(browser, problems)
+    check('typed a name with a page', typed(page, base, PAGE_FIRST), 200)
+    contains('the page shown first', page.inner_text('body'), SECURITY)
+    with page.expect_navigation():
+        page.get_by_role('link', name='Go to its target').click()
+    check('from the page shown first', (page.url, page.title()), (f'{target}/landing', LANDING))
+    page.context.close()
+
+
 PAGES = {
+    'shown-first': (f'/{PAGE_FIRST}', 200),
     'front': ('/', 200),
     'refused': ('/?id=https%3A%2F%2Fexample.org%2Fa%2Fpage', 400),
     'record': (f'/{NAME}?noredirect', 200),
@@ -208,6 +226,7 @@ def main(program, chromium):
         print('Chromium', browser.version)
         box(browser, base, target, problems)
         refused(browser, base, problems)
+        shown_first(browser, base, target, problems)
         pages(browser, base, problems, shots)
         browser.close()
     check('errors of pages', problems, [])

@@ -42,7 +42,7 @@ pub enum RegistryError {
         event: u64,
     },
     /// The name was assigned before, so it can never be assigned again.
-    #[error("{id} was assigned before and can never be assigned again{}", by_event(*.event))]
+    #[error("{id} was assigned before{}: it can never be assigned again", by_event(*.event))]
     Exists {
         /// The name.
         id: String,
@@ -191,9 +191,11 @@ impl RegistryError {
             Self::NotTheirs { namespace } => Some(format!(
                 "if it is yours, run `handfast namespace claim {namespace} --as ACCOUNT --why TEXT`"
             )),
-            Self::NotFound(_) => {
-                Some("check the spelling, or create it with `handfast name create`".into())
-            }
+            Self::NotFound(_) => Some(
+                "check the spelling; `handfast name show` also finds names that are reserved or \
+                     withdrawn; create a new one with `handfast name create`"
+                    .into(),
+            ),
             Self::Corrupt { .. } | Self::LostRecord { .. } => Some(format!(
                 "`handfast check` says what else is damaged; then {RESTORE}"
             )),

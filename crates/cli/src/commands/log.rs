@@ -250,7 +250,8 @@ pub(crate) fn tell_proven(proof: &Proof, proven: &Proven, out: &mut dyn Write) -
     let checkpoint = &proven.checkpoint;
     writeln!(
         out,
-        "all of this is in the log {} of {} events; what came later is not in this proof",
+        "all of this is in the log {} of {} events; a proof does not show whether the name has \
+         later events",
         Safe(&checkpoint.origin),
         checkpoint.size
     )

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Deref;
 
 use handfast_log::Tree;
-use handfast_store::{Snapshot, Table, TableKey, Write};
+use handfast_store::{Table, TableKey, Write};
 use handfast_wire::{Codec, Value};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -15,6 +15,7 @@ use crate::authority::policy::{Authority, Persistence};
 use crate::change::view::{View, with_leaf};
 use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
+use crate::log::event_time::event_time;
 use crate::log::tree;
 use crate::lookup::fast_path::is_about_prefixes;
 use crate::lookup::value_index::reverse_value;
@@ -44,7 +45,7 @@ pub(crate) struct ChangeSet<'n> {
 impl<'n> ChangeSet<'n> {
     pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, RegistryError> {
         let tree = tree::read(view.now)?;
-        let time = last_time(view.now, &tree)?.max(call.time);
+        let time = event_time(view.now, &tree, call.time)?;
         let mut change_set = Self {
             view,
             call: Call { time, ..call },
@@ -361,16 +362,6 @@ pub(crate) fn check_new_key(key: &str) -> Result<(), RegistryError> {
 /// Whether a key has U+0000.
 pub(crate) fn has_nul(key: &str) -> bool {
     memchr::memchr(0, key.as_bytes()).is_some()
-}
-
-/// The time of the last event; 0 if there is none.
-///
-/// Readers take the log as the order of events, so time must not run backwards in it: no event is
-/// earlier than the one before it. The clock may step back, and callers may read it in another
-/// order than the writer takes them.
-pub(crate) fn last_time(now: &Snapshot<'_>, tree: &Tree) -> Result<u64, RegistryError> {
-    let last = now.get(&TableKey::event(tree.size()), Event::time_in)?;
-    Ok(last.flatten().unwrap_or(0))
 }
 
 /// The subject of an event. A name that is reserved, or may be erased, enters as a commitment. When

@@ -23,7 +23,7 @@ use crate::log::event::{Action, Commitments, Event};
 use crate::lookup::value_index::IndexEntries;
 use crate::name::create::{check_name, registered_text};
 use crate::name::record::{Record, State, Tombstone};
-use crate::name::url::{is_url_type, url_problem};
+use crate::name::url::{is_plain, is_url_type, url_problem};
 use crate::name::values;
 
 /// The context that all names of an import share.
@@ -410,7 +410,7 @@ impl<'v> Preparing<'v> {
 fn check_whole_urls(values: &[Value<'_>]) -> Result<(), RegistryError> {
     let urls = values
         .iter()
-        .filter(|value| is_url_type(&value.value_type))
+        .filter(|value| is_url_type(&value.value_type) && !is_plain(&value.data))
         .map(Value::text);
     let mut problems = urls.map(|url| match url {
         Some(url) => url_problem(url),

@@ -35,7 +35,7 @@ const NOT_IN_HOST: [char; 11] = ['\\', '<', '>', '"', '{', '}', '|', '^', '`', '
 /// ```
 #[must_use]
 pub fn url_problem(url: &str) -> Option<String> {
-    if is_plain(url) {
+    if is_plain(url.as_bytes()) {
         return None;
     }
     if url.trim().is_empty() {
@@ -76,17 +76,17 @@ pub fn url_problem(url: &str) -> Option<String> {
 }
 
 /// Whether a URL is right at first sight, as almost all are: imports check millions of them.
-fn is_plain(url: &str) -> bool {
-    let after = |scheme| url.strip_prefix(scheme);
-    let Some(rest) = after("https://").or_else(|| after("http://")) else {
+pub(crate) fn is_plain(url: &[u8]) -> bool {
+    let after = |scheme: &[u8]| url.strip_prefix(scheme);
+    let Some(rest) = after(b"https://").or_else(|| after(b"http://")) else {
         return false;
     };
     let is_label = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     let mut before = b'.';
-    for (at, byte) in rest.bytes().enumerate() {
+    for (at, byte) in rest.iter().copied().enumerate() {
         match byte {
             b'/' if before != b'.' => {
-                return rest.bytes().skip(at).all(|byte| byte.is_ascii_graphic());
+                return rest.iter().skip(at).all(u8::is_ascii_graphic);
             }
             b'.' if before != b'.' => {}
             _ if is_label(byte) => {}

@@ -208,7 +208,7 @@ impl fmt::Debug for BatchData {
 /// ```
 /// use handfast_wire::batch::{BatchCredential, Secret};
 ///
-/// let credential = Credential::SecretKey(Secret::new("open sesame"));
+/// let credential = BatchCredential::SecretKey(Secret::new("open sesame"));
 /// assert_eq!(format!("{credential:?}"), "SecretKey(Secret)");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

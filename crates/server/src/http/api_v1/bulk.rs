@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use super::background::is_preferred;
 use super::call::Call;
 use super::problem::Problem;
-use super::routes::Route;
+use super::route::Route;
 use super::{convert, once, spool};
 use crate::http::CLIENT_TIMEOUT;
 use crate::http::connection::request_body::Incoming;

@@ -20,11 +20,11 @@ mod openapi;
 pub(crate) mod operator;
 mod permits;
 mod problem;
-mod routes;
+mod route;
+mod route_table;
 mod search;
 mod spool;
 mod streams;
-mod table;
 mod tokens;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -47,10 +47,10 @@ use self::background::Background;
 use self::call::{Answer, Call};
 use self::idempotency::{Answered, Begun, First, Key};
 use self::problem::Problem;
-use self::routes::{Found, Group, Handler, RequestBody, Route};
+use self::route::{Found, Group, Handler, RequestBody, Route};
+use self::route_table::GROUPS;
 use self::spool::Spooling;
 use self::streams::Streams;
-use self::table::GROUPS;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
@@ -218,7 +218,7 @@ fn find_route<B>(request: &Request<B>, groups: &'static [Group]) -> Result<Found
         Some(path) => path.to_string(),
         None => format!("/{path}"),
     };
-    match routes::find(groups, request.method(), &path) {
+    match route::find(groups, request.method(), &path) {
         Found::Route(route, path) => Ok(Ok((route, path))),
         Found::Methods(methods) => Ok(Err(other_method(request.method(), &methods))),
         Found::Nothing => {

@@ -9,8 +9,8 @@ use schemars::SchemaGenerator;
 use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value as Json, json};
 
-use super::routes::{Kind, Parameter, RequestBody, ResponseBody, Route};
-use super::table::GROUPS;
+use super::route::{Kind, Parameter, RequestBody, ResponseBody, Route};
+use super::route_table::GROUPS;
 
 /// The document, as JSON.
 pub(super) fn document() -> Bytes {

@@ -239,7 +239,7 @@ fn matched<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::GROUPS;
+    use super::super::route_table::GROUPS;
     use super::*;
 
     fn find(method: &Method, path: &str) -> Found {

@@ -15,7 +15,7 @@ use serde_json::{Map, Value as Json};
 use super::call::{Answer, Call};
 use super::jobs::Wanted;
 use super::problem::Problem;
-use super::routes::{Group, Handler, Kind, Parameter, RequestBody, ResponseBody, Route};
+use super::route::{Group, Handler, Kind, Parameter, RequestBody, ResponseBody, Route};
 use super::{about, accounts, authorities, jobs, log, names, namespaces, search, tokens};
 
 /// All of them.
