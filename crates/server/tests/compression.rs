@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use handfast_registry::{NewToken, Principal, Role};
+use handfast_registry::{NewToken, Role};
 use handfast_testing::{Response, Server};
 
 /// What compression adds to a response.
@@ -170,14 +170,8 @@ fn what_browsers_are_let_in_to_by_themselves_is_left_as_it_is() {
 }
 
 fn token(server: &Server) -> String {
-    let operator = Principal::Operator;
-    let ann = Principal::parse("ann").unwrap();
-    let registry = &server.registry;
-    registry
-        .grant(&operator, "20.1000", &ann, Role::Lead)
-        .unwrap();
-    let made = registry.create_token(&operator, "ann", NewToken::default());
-    format!("Authorization: Bearer {}", made.unwrap().0)
+    server.account("ann", &[("20.1000", Role::Lead)]);
+    server.token("ann", NewToken::default())
 }
 
 #[test]

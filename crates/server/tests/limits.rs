@@ -12,7 +12,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use handfast_registry::{NewToken, Principal, Role};
+use handfast_registry::{NewToken, Role};
 use handfast_server::WebSettings;
 use handfast_testing::Server;
 
@@ -230,20 +230,12 @@ fn bodies_that_do_not_come_are_not_waited_for() {
 #[test]
 fn an_import_that_comes_too_slowly_is_told_so() {
     let server = impatient();
-    let operator = Principal::Operator;
-    let registry = &server.registry;
-    registry.create_account(&operator, "ann", "").unwrap();
-    let ann = Principal::parse("ann").unwrap();
-    registry
-        .grant(&operator, "20.1000", &ann, Role::Write)
-        .unwrap();
-    let new = NewToken::default();
-    let (token, _) = registry.create_token(&operator, "ann", new).unwrap();
+    server.account("ann", &[("20.1000", Role::Write)]);
+    let token = server.token("ann", NewToken::default());
     let mut stream = connect(&server);
     write!(
         stream,
-        "POST /api/v1/import?format=ndjson HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \
-        {token}\r\n\
+        "POST /api/v1/import?format=ndjson HTTP/1.1\r\nHost: localhost\r\n{token}\r\n\
          Connection: close\r\nContent-Length: 100000\r\n\r\n"
     )
     .unwrap();

@@ -90,7 +90,12 @@ impl Server {
 
     /// The same with values of any kind.
     pub fn put(&self, id: &str, values: Vec<NewValue>) {
-        put(&self.registry, id, values);
+        let new = NewName {
+            values,
+            ..NewName::default()
+        };
+        let created = self.registry.create_name(&OPERATOR, id, new);
+        created.unwrap();
     }
 
     /// Creates an account, with roles.
@@ -112,7 +117,8 @@ impl Server {
 
     /// The key of the server.
     pub fn key(&self) -> SigningKey {
-        key(self.folder())
+        let file = fs::read(self.folder().join("privkey.bin")).unwrap();
+        SigningKey::new(read_private_key(&file, None).unwrap()).unwrap()
     }
 
     /// A client of this server alone.
@@ -120,21 +126,6 @@ impl Server {
         let address: ServerAddress = self.native.into();
         Client::new(handfast_client::Environment::system()).at(address)
     }
-}
-
-/// Creates a name.
-fn put(registry: &Registry, id: &str, values: Vec<NewValue>) {
-    let new = NewName {
-        values,
-        ..NewName::default()
-    };
-    registry.create_name(&OPERATOR, id, new).unwrap();
-}
-
-/// The key of the server of a data folder.
-fn key(folder: &Path) -> SigningKey {
-    let file = fs::read(folder.join("privkey.bin")).unwrap();
-    SigningKey::new(read_private_key(&file, None).unwrap()).unwrap()
 }
 
 type ContextChange = Box<dyn FnOnce(ServerContext) -> ServerContext>;
