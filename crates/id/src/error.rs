@@ -315,6 +315,7 @@ impl ErrorKind {
 }
 
 /// `X-4`: an error if a text or its canonical form is longer than its limit.
+#[inline]
 pub(crate) fn check_limit(length: usize, limit: usize, part: Part) -> Result<(), ParseError> {
     if length > limit {
         return Err(ErrorKind::TooLong(limit).at(part, limit));

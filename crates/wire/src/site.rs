@@ -122,8 +122,8 @@ impl SiteInterface {
 /// Which server of a site has a handle, with the feature `crypto`.
 #[cfg(feature = "crypto")]
 impl Site {
-    /// The place of the server of a handle in the record, from 0 (`handle-protocol.md` §8.2); `None`
-    /// if the site has no servers.
+    /// The place of the server of a handle in the record, from 0 (`handle-protocol.md` §8.2).
+    /// `None` if the site has no servers.
     ///
     /// ```
     /// use handfast_wire::{Site, SiteServer};

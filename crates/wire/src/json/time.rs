@@ -19,19 +19,20 @@ pub(super) fn digits(seconds: u32) -> [u8; 20] {
     let at = OffsetDateTime::from_unix_timestamp(i64::from(seconds))
         .unwrap_or(OffsetDateTime::UNIX_EPOCH);
     let year = at.year().unsigned_abs();
-    let (month, day) = (u8::from(at.month()), at.day());
-    let mut out = *b"0000-00-00T00:00:00Z";
-    let put = |(at, number): (usize, u32)| {
-        if let Some([tens, ones]) = out.get_mut(at..at + 2) {
-            *tens += u8::try_from(number / 10 % 10).unwrap_or_default();
-            *ones += u8::try_from(number % 10).unwrap_or_default();
-        }
-    };
-    let parts = [month, day, at.hour(), at.minute(), at.second()].map(u32::from);
-    let year = [(0, year / 100), (2, year)];
-    let rest = [5, 8, 11, 14, 17].into_iter().zip(parts);
-    year.into_iter().chain(rest).for_each(put);
-    out
+    let rest = [
+        at.month().into(),
+        at.day(),
+        at.hour(),
+        at.minute(),
+        at.second(),
+    ];
+    let digit = |number: u32| u8::try_from(number % 10).unwrap_or_default() + b'0';
+    let two = |number: u32| [digit(number / 10), digit(number)];
+    let [[y0, y1], [y2, y3]] = [year / 100, year].map(two);
+    let [[m0, m1], [d0, d1], [h0, h1], [n0, n1], [s0, s1]] = rest.map(u32::from).map(two);
+    [
+        y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1, b'T', h0, h1, b':', n0, n1, b':', s0, s1, b'Z',
+    ]
 }
 
 /// Seconds since 1970, from ISO 8601 with or without separators: a date, or a date and a time with
