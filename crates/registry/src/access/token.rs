@@ -78,7 +78,7 @@ impl Registry {
     /// stored.
     ///
     /// ```
-    /// # use handfast_registry::{NameAction, NewToken, Principal, Registry, Environment};
+    /// # use handfast_registry::{NewToken, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// registry.create_account(&Principal::Operator, "ann", "")?;

@@ -6,7 +6,7 @@ use handfast_wire::batch::{BatchWriteError, write_create};
 
 use crate::export::{Given, Writer, is_handle};
 
-/// Writes `CREATE` blocks.
+/// Writes `CREATE` blocks. `HOME` needs the address of a server, which a file cannot know.
 pub(super) struct Batch;
 
 impl Writer for Batch {

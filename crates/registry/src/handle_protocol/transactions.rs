@@ -327,11 +327,9 @@ impl View<'_> {
     /// Whether an event of an authority changed the computed values of the record of its prefix.
     fn alters_prefix(&self, event: &Event) -> Result<bool, RegistryError> {
         let after = self.authority_at(&event.authority, event.version)?;
-        let before = match event.version.checked_sub(1) {
-            Some(version) => self.authority_at(&event.authority, version)?,
-            None => None,
-        };
-        let (Some(before), Some(after)) = (before, after) else {
+        let before = event.version.checked_sub(1);
+        let before = before.map(|version| self.authority_at(&event.authority, version));
+        let (Some(before), Some(after)) = (before.transpose()?.flatten(), after) else {
             // A redundant transaction does no harm; a missing one would.
             return Ok(true);
         };

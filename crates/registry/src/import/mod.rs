@@ -360,10 +360,8 @@ impl Registry {
         };
         let loader = self.loader(who, actor, &import, format, job.as_ref());
         let number = loader.job;
-        let mut errors = match number {
-            Some(number) => Some(JobErrors::of(self, number)?),
-            None => None,
-        };
+        let errors = number.map(|number| JobErrors::of(self, number));
+        let mut errors = errors.transpose()?;
         let running_job = entered.as_ref().map(|entered| &entered.running_job);
         let mut telling = |reporter: Report<'_>| {
             match &reporter {

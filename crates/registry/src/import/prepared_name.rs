@@ -10,7 +10,7 @@ use handfast_id::{ErrorKind, Handle, Identifier, is_trimmed};
 use handfast_wire::{Ttl, Value};
 use sha2::{Digest, Sha256};
 
-use crate::access::principal::Principal;
+use crate::access::principal::{Principal, PrincipalError};
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::change::change_set::check_new_key;
@@ -279,13 +279,10 @@ impl<'v> Preparing<'v> {
             }
             (None, _) => None,
         };
-        let holder = match &parsed.holder {
-            Some(text) => Some(
-                Principal::parse(&text.0)
-                    .map_err(|error| RegistryError::policy("bad-holder", error.to_string()))?,
-            ),
-            None => None,
-        };
+        let holder = parsed.holder.as_ref().map(|text| Principal::parse(&text.0));
+        let bad_holder =
+            |error: PrincipalError| RegistryError::policy("bad-holder", error.to_string());
+        let holder = holder.transpose().map_err(bad_holder)?;
         Ok(Record {
             holder,
             tombstone,

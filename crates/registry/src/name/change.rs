@@ -20,7 +20,7 @@ use crate::registry::Registry;
 /// ```
 #[derive(Clone, Debug)]
 pub enum NameAction {
-    /// Activates a reserved name.
+    /// Activates a reserved name. Under an authority that approves its names this takes a `lead`.
     Activate,
     /// Changes its values.
     Edit(Edit),
@@ -36,7 +36,8 @@ pub enum NameAction {
         /// may.
         creates_account: bool,
     },
-    /// Undoes what an event, by default the last one, did to it.
+    /// Undoes what an event, by default the last one, did to it. This takes the right to make the
+    /// opposite change.
     Undo(Option<u64>),
     /// Withdraws it and leaves a tombstone.
     Withdraw {
