@@ -75,7 +75,7 @@ fn native_requests_are_counted_by_transport_operation_and_outcome() {
 }
 
 #[test]
-fn connections_the_store_and_the_process_are_told_of() {
+fn metrics_of_connections_the_store_and_the_process() {
     let server = Server::start();
     let open = "handfast_native_connections_open";
     assert_eq!(metric(&server, open), Some(0));

@@ -479,7 +479,7 @@ mod folder {
     }
 
     #[test]
-    fn a_file_that_is_cut_short_is_refused_and_does_not_end_the_process() {
+    fn a_file_that_was_interrupted_is_refused_and_does_not_end_the_process() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
         for number in 0..200_u32 {

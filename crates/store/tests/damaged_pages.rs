@@ -1,7 +1,7 @@
 //! Scans of a store with damaged pages: they see all entries, or report that the store is damaged.
 //!
-//! This program is both: the tests, and, with the argument `child`, the process that reads a damaged
-//! store, which may end it.
+//! This program is both: the tests, and, with the argument `child`, the process that reads a
+//! damaged store, which may end it.
 
 #![expect(
     clippy::unwrap_used,

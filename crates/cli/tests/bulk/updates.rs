@@ -272,7 +272,7 @@ fn what_was_exported_changes_nothing_and_restores_with_replace() {
 }
 
 #[test]
-fn names_of_others_are_not_touched_and_nothing_is_told_of_them() {
+fn names_of_others_are_not_touched_and_not_shown() {
     let folder = rich();
     let before = exported(&folder);
     folder.done(&["user", "create", "eve"]);

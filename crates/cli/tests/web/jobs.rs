@@ -8,7 +8,7 @@ use crate::server::{ann_leads, token};
 const ASYNC: &str = "Prefer: wait=1, respond-async";
 
 #[test]
-fn an_import_is_gone_on_with_after_a_kill_and_after_a_restart() {
+fn an_import_is_resumed_after_a_kill_and_after_a_restart() {
     let folder = ann_leads();
     let ann = bearer(&token(&folder, &[]));
     let mut server = folder.serve(&[]);

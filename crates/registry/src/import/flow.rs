@@ -35,7 +35,7 @@ pub(crate) struct Flow<'r> {
     running_job: Option<&'r Arc<RunningJob>>,
     reporter: Reporter<'r>,
     /// Whether the writer has left names out because the import is to stop.
-    is_cut_short: bool,
+    was_interrupted: bool,
     /// The key and the line of the last name that went straight to the writer.
     last: Option<(String, u64)>,
     /// The keys and lines of all names that did.
@@ -67,7 +67,7 @@ impl<'r> Flow<'r> {
             import,
             running_job,
             reporter,
-            is_cut_short: false,
+            was_interrupted: false,
             last: None,
             seen: None,
             sorter: None,
@@ -194,7 +194,7 @@ impl<'r> Flow<'r> {
             return Err(self.stopped(error)?);
         }
         self.wait_for_all()?;
-        if self.is_cut_short
+        if self.was_interrupted
             && let Err(stopped) = self.check_stop()
         {
             return Err(self.stopped(stopped)?);
@@ -328,7 +328,7 @@ impl<'r> Flow<'r> {
     }
 
     fn tell_loaded(&mut self, loaded: &Loaded) {
-        self.is_cut_short |= loaded.is_cut_short;
+        self.was_interrupted |= loaded.was_interrupted;
         let (parsed, before, after) = loaded.parsed;
         self.index.were_given(parsed, before, after);
         self.reporter.loaded(loaded);

@@ -8,9 +8,9 @@ use handfast_registry::{AuthorityAction, AuthorityStatus, Done, Format, Import, 
 use super::*;
 
 /// An input that fails after its text, as a disk or a network does.
-struct CutShort<'t>(&'t [u8]);
+struct InterruptedReader<'t>(&'t [u8]);
 
-impl Read for CutShort<'_> {
+impl Read for InterruptedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.0.is_empty() {
             return Err(io::Error::other("the line was cut"));
@@ -22,7 +22,7 @@ impl Read for CutShort<'_> {
 /// A batch resumes by its position: if the file has other operations there now, resuming would
 /// leave them out silently. Trying again does not make it right.
 #[test]
-fn a_batch_that_was_changed_after_it_was_cut_short_is_refused_until_it_is_begun_anew() {
+fn a_batch_that_was_changed_after_an_interruption_is_refused_until_it_is_begun_anew() {
     let scene = scene();
     authority(&scene, "20.1");
     let url = "x".repeat(1_000);
@@ -39,7 +39,7 @@ fn a_batch_that_was_changed_after_it_was_cut_short_is_refused_until_it_is_begun_
         ..Import::default()
     };
     let first = batch("as-it-was");
-    let cut = CutShort(&first.as_bytes()[..2_200_000]);
+    let cut = InterruptedReader(&first.as_bytes()[..2_200_000]);
     let outcome = scene.import(&OPERATOR, &import(false), cut, &mut |_| ());
     assert_eq!(code(outcome), "input");
 

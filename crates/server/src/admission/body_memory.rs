@@ -17,9 +17,9 @@ const MAX_ANONYMOUS_PER_NETWORK: usize = 3 << 20;
 const MAX_KNOWN: usize = 40 << 20;
 const MAX_KNOWN_PER_NETWORK: usize = 20 << 20;
 
-/// The part of the timeout of clients for which a request waits for memory before it is told to come
-/// again: 5 of 30 seconds. It is shorter than the timeout, so that late bodies do not free memory
-/// for those who would be late next.
+/// The part of the timeout of clients for which a request waits for memory before it is refused: 5
+/// of 30 seconds. It is shorter than the timeout, so that late bodies do not free memory for
+/// clients that would be late next.
 pub(crate) const MEMORY_TIMEOUT_PART: u32 = 6;
 /// How many bytes a known client has to send within the timeout of clients to get more time.
 pub(crate) const MIN_BODY_BYTES: usize = 16 << 10;
