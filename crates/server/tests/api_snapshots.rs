@@ -6,10 +6,9 @@
 use std::fmt::Write;
 
 use handfast_registry::{NewToken, Principal, Role};
-use handfast_testing::{Response, Server};
+use handfast_testing::{OPERATOR, Response, Server, bearer};
 use serde_json::Value as Json;
 
-const OPERATOR: Principal = Principal::Operator;
 const UNSTEADY: [&str; 4] = ["connection:", "content-length:", "date:", "x-request-id:"];
 
 /// A server with two accounts: `ann` may write under 20.1000, `bob` may do nothing.
@@ -23,11 +22,8 @@ impl Site {
     fn start() -> Self {
         let server = Server::start();
         let token = |account: &str| {
-            let registry = &server.registry;
-            registry.create_account(&OPERATOR, account, "").unwrap();
-            let new = NewToken::default();
-            let (token, _) = registry.create_token(&OPERATOR, account, new).unwrap();
-            token.clone()
+            server.account(account, &[]);
+            server.token(account, NewToken::default())
         };
         let (ann, bob) = (token("ann"), token("bob"));
         let account = Principal::parse("ann").unwrap();
@@ -38,26 +34,15 @@ impl Site {
         Self { server, ann, bob }
     }
 
-    /// Request and answer as a text. Without a token nobody is logged in.
+    /// Request and answer as a text. `token` is the header of one; without it nobody is logged in.
     fn exchange(&self, token: Option<&str>, request: &str, body: &str) -> String {
         let (method, target) = request.split_once(' ').unwrap();
-        let mut head = format!(
-            "{method} {target} HTTP/1.1\r\nHost: names.example:8000\r\nConnection: close\r\n"
-        );
-        if let Some(token) = token {
-            write!(head, "Authorization: Bearer {token}\r\n").unwrap();
+        let mut headers: Vec<_> = token.into_iter().collect();
+        if !body.starts_with('{') {
+            headers.push("Content-Type: text/plain");
         }
-        if !body.is_empty() {
-            let length = body.len();
-            let media = if body.starts_with('{') {
-                "application/json"
-            } else {
-                "text/plain"
-            };
-            let headers = format!("Content-Type: {media}\r\nContent-Length: {length}\r\n");
-            head.push_str(&headers);
-        }
-        let answer = self.server.raw(format!("{head}\r\n{body}").as_bytes());
+        let sent = Some(body).filter(|body| !body.is_empty());
+        let answer = self.server.ask(method, target, &headers, sent);
         let mut text = format!("{request}\n");
         if !body.is_empty() {
             writeln!(text, "{body}").unwrap();
@@ -90,8 +75,7 @@ fn shown(answer: &Response) -> String {
 #[test]
 fn openapi_document() {
     let server = Server::start();
-    let document = server.get("/api/v1/openapi.json").body;
-    let document: Json = serde_json::from_str(&document).unwrap();
+    let document = server.get("/api/v1/openapi.json").json();
     let text = serde_json::to_string_pretty(&document).unwrap();
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "[version]"));
 }
@@ -142,7 +126,10 @@ fn problem_documents() {
     let bob = Some(site.bob.as_str());
     for (name, answer) in [
         ("not_logged_in", site.exchange(None, create, &good)),
-        ("bad_token", site.exchange(Some("no-token"), create, &good)),
+        (
+            "bad_token",
+            site.exchange(Some(&bearer("no-token")), create, &good),
+        ),
         ("no_role", site.exchange(bob, create, &good)),
         (
             "already_exists",
