@@ -58,7 +58,8 @@ pub use handfast_store::{
     StoreError, release_snapshot, reuse_snapshots, reuses_snapshots, sync_name,
 };
 pub use handle_protocol::dump::HandlePage;
-pub use handle_protocol::operations::{Operation, Performed, prefix_of, with_slash};
+pub use handle_protocol::operations::{Operation, Performed};
+pub use handle_protocol::prefix_record::{prefix_of, with_slash};
 pub use handle_protocol::transactions::{LogStart, Transaction, TransactionAction, Transactions};
 pub use import::{
     Changes, Counts, Done, Format, Import, Imported, Outcome, Report, StartedImport, ValueChange,

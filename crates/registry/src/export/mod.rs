@@ -20,6 +20,7 @@ use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, Role};
 use crate::change::view::View;
 use crate::error::RegistryError;
+use crate::handle_protocol::prefix_record::is_prefix_record;
 use crate::import::Format;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
@@ -247,7 +248,7 @@ impl<'v> Walk<'v> {
         let from = TableKey::record(start.as_bytes());
         self.view.scan_names(&from, |table_key, bytes| {
             let key = String::from_utf8_lossy(table_key.name());
-            if key.starts_with("hdl:0.NA/") {
+            if is_prefix_record(&key) {
                 return Ok(());
             }
             let corrupt = |_| RegistryError::corrupt(format!("the record of {key}"));

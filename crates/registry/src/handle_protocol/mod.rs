@@ -2,5 +2,6 @@
 
 pub(crate) mod dump;
 pub(crate) mod operations;
+pub(crate) mod prefix_record;
 pub(crate) mod transactions;
 pub(crate) mod unmirrored;

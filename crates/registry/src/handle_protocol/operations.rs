@@ -15,6 +15,7 @@ use crate::authority::policy::{Authority, AuthorityStatus, Persistence, Role};
 use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::{RegistryError, ValueProblem};
+use crate::handle_protocol::prefix_record::{prefix_of, with_slash};
 use crate::log::event::Action;
 use crate::name::create::{NewName, Origin};
 use crate::name::edit::Edit;
@@ -209,32 +210,6 @@ impl Registry {
             let record = view.record(&key)?;
             view.reading(who, &path, record.as_ref(), values)
         })
-    }
-}
-
-/// The prefix that a prefix record describes.
-///
-/// ```
-/// assert_eq!(handfast_registry::prefix_of("0.na/20.1000"), Some("20.1000"));
-/// assert_eq!(handfast_registry::prefix_of("20.1000/5555"), None);
-/// ```
-#[must_use]
-pub fn prefix_of(handle: &str) -> Option<&str> {
-    let (start, prefix) = handle.split_once('/')?;
-    start.eq_ignore_ascii_case("0.NA").then_some(prefix)
-}
-
-/// "A handle without a slash, `X`, is treated by the server as `0.NA/X`" (§3.2).
-///
-/// ```
-/// assert_eq!(handfast_registry::with_slash("20.1000"), "0.NA/20.1000");
-/// ```
-#[must_use]
-pub fn with_slash(handle: &str) -> String {
-    if handle.contains('/') {
-        handle.to_string()
-    } else {
-        format!("0.NA/{handle}")
     }
 }
 

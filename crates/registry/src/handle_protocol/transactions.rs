@@ -32,6 +32,7 @@ use crate::authority::policy::{Authority, Grant};
 use crate::change::change_set::AUTHORITY_HISTORY;
 use crate::change::view::View;
 use crate::error::RegistryError;
+use crate::handle_protocol::prefix_record::is_prefix_record;
 use crate::log::event::{Action, Event, Subject};
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
@@ -298,7 +299,7 @@ impl View<'_> {
         key: &str,
         mut record: Record,
     ) -> Result<Record, RegistryError> {
-        if key.starts_with("hdl:0.NA/")
+        if is_prefix_record(key)
             && let Some(authority) = self.authority_by_key(&record.authority)?
         {
             self.add_grants(&authority.path, &mut record, None)?;

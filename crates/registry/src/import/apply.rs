@@ -7,6 +7,7 @@ use crate::access::hs_admin::touches_admins;
 use crate::authority::policy::{Authority, Role};
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
+use crate::handle_protocol::prefix_record::is_prefix_record;
 use crate::import::changes::Changes;
 use crate::import::merge::{NamedValue, merged};
 use crate::import::outcome::Done;
@@ -153,7 +154,7 @@ impl ChangeSet<'_> {
             let needs = Role::lead_if(touches_admins(&[], &wanted.values));
             self.need(self.who(), needs, path)?;
         }
-        if key.starts_with("hdl:0.NA/") {
+        if is_prefix_record(key) {
             return Err(crate::name::states::prefix_record());
         }
         // A name that could not be registered here can never be corrected later. So only principals

@@ -12,6 +12,7 @@ use crate::authority::policy::Authority;
 use crate::change::change_set::{Call, ChangeSet, has_nul};
 use crate::change::view::View;
 use crate::error::RegistryError;
+use crate::handle_protocol::prefix_record::is_prefix_record;
 use crate::import::apply::{ConflictPolicy, WantedRecord};
 use crate::import::changes::{Changes, ValueCounts};
 use crate::import::histories::Histories;
@@ -287,7 +288,7 @@ impl Loader {
     ) -> Result<Option<Outcome>, RegistryError> {
         let text = Record::name_in(record).unwrap_or(key);
         // The record of a prefix follows the policy of the registry only.
-        if key.starts_with("hdl:0.NA/") {
+        if is_prefix_record(key) {
             return Ok(None);
         }
         let snapshot = loading.snapshot();

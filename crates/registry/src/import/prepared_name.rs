@@ -17,6 +17,7 @@ use crate::change::change_set::check_new_key;
 use crate::change::change_set::{each_commitment, name_subject};
 use crate::change::view::View;
 use crate::error::RegistryError;
+use crate::handle_protocol::prefix_record::is_prefix_record;
 use crate::import::merge::NamedValue;
 use crate::import::parsed::ParsedName;
 use crate::log::event::{Action, Commitments, Event};
@@ -184,7 +185,7 @@ impl<'v> Preparing<'v> {
         let path = AuthorityPath::of(&identifier, self.view);
         let authority = self.authority(&path)?;
         let key = identifier.key(self.view).as_str().to_string();
-        let is_prefix = key.starts_with("hdl:0.NA/");
+        let is_prefix = is_prefix_record(&key);
         if !is_prefix {
             check_name(&identifier, &authority, self.view)?;
         }

@@ -12,6 +12,7 @@ use handfast_wire::{Codec, Reader, Value};
 
 use crate::authority::policy::Authority;
 use crate::error::RegistryError;
+use crate::handle_protocol::prefix_record::PREFIX_RECORDS;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
@@ -236,7 +237,7 @@ impl Registry {
     fn read_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, RegistryError> {
         let authority = format!("{OF_HANDLES}{upper}");
         let authority = TableKey::named(Table::Authorities, authority.as_bytes());
-        let record = format!("{OF_PREFIXES}{upper}");
+        let record = format!("{PREFIX_RECORDS}{upper}");
         let record = TableKey::record(record.as_bytes());
         let read = |bytes: &[u8]| postcard::from_bytes::<Authority>(bytes).ok();
         let corrupt = || RegistryError::corrupt(format!("the authority of {upper}"));
@@ -275,16 +276,13 @@ impl Registry {
 pub(crate) fn is_about_prefixes(table_key: &TableKey<'_>) -> bool {
     match table_key.table() {
         Table::Authorities => true,
-        Table::Records => table_key.name().starts_with(OF_PREFIXES.as_bytes()),
+        Table::Records => table_key.name().starts_with(PREFIX_RECORDS.as_bytes()),
         _ => false,
     }
 }
 
 /// The start of the keys of handles.
 const OF_HANDLES: &str = "hdl:";
-
-/// The start of the keys of the records of prefixes.
-pub(crate) const OF_PREFIXES: &str = "hdl:0.NA/";
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use handfast_wire::{Reference, Value};
 use crate::authority::create::prefix_key;
 use crate::change::view::View;
 use crate::error::RegistryError;
-use crate::handle_protocol::operations::{prefix_of, with_slash};
+use crate::handle_protocol::prefix_record::{prefix_of, with_slash};
 use crate::name::record::State;
 use crate::registry::Registry;
 

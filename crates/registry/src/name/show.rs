@@ -13,6 +13,7 @@ use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
 use crate::error::RegistryError;
+use crate::handle_protocol::prefix_record::is_prefix_record;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
@@ -119,7 +120,7 @@ impl View<'_> {
         if record.state == State::Reserved && !self.may_see(who, &path, &record)? {
             return Err(not_found());
         }
-        if key.starts_with("hdl:0.NA/") {
+        if is_prefix_record(&key) {
             self.add_grants(&path, &mut record, None)?;
         }
         let record = self.readable(who, &path, record)?;

@@ -8,6 +8,7 @@ use crate::access::principal::Principal;
 use crate::authority::policy::{Authority, Persistence, Role};
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
+use crate::handle_protocol::prefix_record::is_prefix_record;
 use crate::log::event::Action;
 use crate::name::record::{Record, State};
 
@@ -84,7 +85,7 @@ impl Name {
     }
 
     pub(crate) fn is_prefix(&self) -> bool {
-        self.key.starts_with("hdl:0.NA/")
+        is_prefix_record(&self.key)
     }
 }
 

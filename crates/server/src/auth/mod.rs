@@ -6,7 +6,7 @@
 pub(crate) mod administrator;
 pub(crate) mod evidence;
 pub(crate) mod failed_logins;
+mod homed_prefix;
 pub(crate) mod login;
-mod prefix_record;
 pub(crate) mod remote_servers;
 pub(crate) mod sessions;

@@ -11,6 +11,7 @@ use super::canonical::{Form, as_registered, fits, form_of};
 use super::finding::{Finding, Findings};
 use super::namespaces::Namespaces;
 use super::note::{CountedNote, Notes};
+use crate::handle_protocol::prefix_record::is_prefix_record;
 use crate::log::event::{Action, Commitments, Event, Subject, digest};
 
 /// The names of a log.
@@ -452,10 +453,6 @@ fn subject_form(event: &Event, should: &'static str, context: &mut Context<'_>) 
 fn prefix_record(event: &Event, key: &str, context: &mut Context<'_>) {
     let (key, action) = (key.to_string(), event.action);
     context.rule(event.number, BrokenRule::PrefixRecord { key, action });
-}
-
-fn is_prefix_record(key: &str) -> bool {
-    key.starts_with("hdl:0.NA/")
 }
 
 /// A digest of the indexes of values in any order, or only of their number if they are combined.
