@@ -41,6 +41,7 @@ PHRASES = re.compile(r"_(short_way|long_way|what_is_kept|cut_short|gone_on_with|
 # For the identifiers of these languages: what begins a comment.
 COMMENT = {".rs": "//", ".java": "//", ".py": "#"}
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+NOT_CODE = re.compile(r"""//[^\n]*|r(#*)".*?"\1|'(?:\\.|[^\\'])'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 IDENTIFIER = re.compile(r"\b[A-Za-z_][A-Za-z0-9_]*\b")
 TYPE = re.compile(r"^\s*(?:pub(?:\([a-z ]+\))? )?(?:struct|enum|trait|union|type) ([A-Z]\w*)")
 ASSOCIATED = re.compile(r"^\s+(?:pub(?:\([a-z ]+\))? )?type ")
@@ -72,9 +73,12 @@ def banned(identifier):
 
 
 def code_lines(path, text):
-    """The lines of a file that are code. Python's texts of several lines are not."""
+    """The lines of a file that are code. Texts of several lines are not."""
+    blank = lambda found: "\n" * found.group().count("\n")
     if path.suffix == ".py":
-        text = re.sub(r'"""[\s\S]*?"""', lambda found: "\n" * found.group().count("\n"), text)
+        text = re.sub(r'"""[\s\S]*?"""', blank, text)
+    if path.suffix == ".rs":
+        text = NOT_CODE.sub(blank, text)
     return text.split("\n")
 
 

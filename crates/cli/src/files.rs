@@ -5,7 +5,15 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use anyhow::Context;
 use rustix::fs::OFlags;
+
+use crate::exit::UnreadableInput;
+
+/// Reads a text that the command line names.
+pub(crate) fn read_input(path: &Path) -> anyhow::Result<String> {
+    read_text(path).with_context(|| UnreadableInput::new(path))
+}
 
 /// Reads a text; `-` is standard input.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {

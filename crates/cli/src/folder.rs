@@ -1,6 +1,7 @@
 //! The data folder: making, copying, checking.
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +14,8 @@ use serde_json::json;
 use crate::commands::demo;
 use crate::commands::inspect_view::Shown as Safe;
 use crate::config::Config;
-use crate::exit::{Answer, UnreadableInput};
-use crate::new_file::NewFile;
+use crate::exit::{Answer, UnreadableInput, refused};
+use crate::new_file::{NewFile, beside, move_folder};
 use crate::terminal::output::Output;
 
 /// Where the data is.
@@ -68,15 +69,7 @@ impl Data {
             }
         }
     }
-}
 
-fn unusable(error: &anyhow::Error) -> RegistryError {
-    RegistryError::Configuration {
-        problem: format!("{error:#}"),
-    }
-}
-
-impl Data {
     /// Opens the folder, or makes it where there is none or nothing in it. Says so, in case
     /// the name of the folder was mistyped. A new one may be filled with examples.
     pub(crate) fn open_or_make(
@@ -87,7 +80,7 @@ impl Data {
     ) -> Result<Registry, RegistryError> {
         let is_empty = match fs::read_dir(&self.folder) {
             Ok(mut entries) => entries.next().is_none(),
-            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+            Err(error) => error.kind() == ErrorKind::NotFound,
         };
         if is_empty {
             let registry = make(&self.folder)?;
@@ -97,6 +90,12 @@ impl Data {
             output.note(&format!("made {}", self.folder.display()));
         }
         self.open(config)
+    }
+}
+
+fn unusable(error: &anyhow::Error) -> RegistryError {
+    RegistryError::Configuration {
+        problem: format!("{error:#}"),
     }
 }
 
@@ -144,34 +143,29 @@ pub(crate) struct Backup {
 
 impl Backup {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let to = match NewFile::create_new(&self.file, 0o600) {
-            Ok(file) => Ok(file),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                Err(RegistryError::Policy {
-                    code: "file-exists",
-                    problem: format!(
-                        "{} exists: a backup never overwrites a file",
-                        self.file.display()
-                    ),
-                })
-            }
-            Err(source) => Err(RegistryError::from(StoreError::Io {
-                path: self.file.clone(),
-                source,
-            })),
-        };
-        let outcome = to.and_then(|mut file| {
-            data.open_to_read()?.backup_to(file.file())?;
-            file.finish()
-                .and_then(|()| sync_name(&self.file))
-                .map_err(|source| RegistryError::Output { source })
-        });
+        self.copy(data).map_err(refused)?;
         let file = self.file.display().to_string();
-        self.output.print(
-            outcome,
-            |()| json!({"file": file}),
-            |(), out| writeln!(out, "copied {} to {file}", data.folder.display()),
-        )
+        self.output.print(&json!({"file": file}), |out| {
+            writeln!(out, "copied {} to {file}", data.folder.display())
+        })
+    }
+
+    fn copy(&self, data: &Data) -> Result<(), RegistryError> {
+        let path = self.file.clone();
+        let mut file = NewFile::create_new(&path, 0o600).map_err(|source| match source.kind() {
+            ErrorKind::AlreadyExists => RegistryError::Policy {
+                code: "file-exists",
+                problem: format!(
+                    "{} exists: a backup never overwrites a file",
+                    path.display()
+                ),
+            },
+            _ => StoreError::Io { path, source }.into(),
+        })?;
+        data.open_to_read()?.backup_to(file.file())?;
+        file.finish()
+            .and_then(|()| sync_name(&self.file))
+            .map_err(|source| RegistryError::Output { source })
     }
 }
 
@@ -188,19 +182,12 @@ pub(crate) struct Restore {
 impl Restore {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         File::open(&self.file).with_context(|| UnreadableInput::new(&self.file))?;
-        let outcome = self.restore(&data.folder);
-        let folder = data.folder.display().to_string();
-        self.output.print(
-            outcome,
-            |check| json!({"folder": folder, "names": check.records, "events": check.events}),
-            |check, out| {
-                writeln!(
-                    out,
-                    "made {folder}: {} names, {} events",
-                    check.records, check.events
-                )
-            },
-        )
+        let check = self.restore(&data.folder).map_err(refused)?;
+        let (folder, names, events) = (data.folder.display(), check.records, check.events);
+        let said = json!({"folder": folder.to_string(), "names": names, "events": events});
+        self.output.print(&said, |out| {
+            writeln!(out, "made {folder}: {names} names, {events} events")
+        })
     }
 
     /// Makes the folder beside its place and moves it there when all of it has been found sound.
@@ -211,17 +198,11 @@ impl Restore {
             }
             .into());
         }
-        let mut half = folder.as_os_str().to_os_string();
-        half.push(".restoring");
-        let half = PathBuf::from(half);
+        let half = beside(folder, ".restoring");
         // What an earlier try left.
         drop(fs::remove_dir_all(&half));
         let outcome = self.restore_to(&half).and_then(|check| {
-            let moved = fs::create_dir_all(folder)
-                .and_then(|()| fs::remove_dir(folder))
-                .and_then(|()| fs::rename(&half, folder))
-                .and_then(|()| sync_name(folder));
-            moved.map_err(|source| StoreError::Io {
+            move_folder(&half, folder).map_err(|source| StoreError::Io {
                 path: folder.to_path_buf(),
                 source,
             })?;
@@ -236,19 +217,16 @@ impl Restore {
             code: "damaged-backup",
             problem: format!("{backup} cannot be restored: {problem}"),
         };
-        let check = match Registry::restore(&self.file, half, world()) {
-            Ok(registry) => registry.check(),
-            Err(refusal) => Err(refusal),
-        };
-        let check = match check {
-            Ok(check) => check,
-            Err(RegistryError::Store(error))
+        let restored = Registry::restore(&self.file, half, world());
+        let check = restored.and_then(|registry| registry.check());
+        let check = check.map_err(|error| match error {
+            RegistryError::Store(error)
                 if error.is_damage() || matches!(error, StoreError::NoStore { .. }) =>
             {
-                return Err(damaged("it is not a whole backup"));
+                damaged("it is not a whole backup")
             }
-            Err(refusal) => return Err(refusal),
-        };
+            error => error,
+        })?;
         match check.problems.as_slice() {
             [] => Ok(check),
             [first, rest @ ..] => Err(damaged(&format!(
@@ -268,73 +246,62 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let outcome = data.open_to_read().and_then(|registry| registry.check());
-        let is_sound = outcome
-            .as_ref()
-            .is_ok_and(|check| check.problems.is_empty());
-        let answer = self.output.print(
-            outcome,
-            |check| {
-                let problems: Vec<_> = check.problems.iter().map(ToString::to_string).collect();
-                json!({
-                    "records": check.records,
-                    "versions": check.versions,
-                    "authorities": check.authorities,
-                    "namespaces": check.namespaces,
-                    "events": check.events,
-                    "problems": problems,
-                    "malformed_urls": check.malformed_urls,
-                    "uppercased": check.uppercased,
-                    "uppercased_names": check.first_uppercased,
-                })
-            },
-            |check, out| {
+        let check = data.open_to_read().and_then(|registry| registry.check());
+        let check = check.map_err(refused)?;
+        let problems: Vec<_> = check.problems.iter().map(ToString::to_string).collect();
+        let said = json!({
+            "records": check.records,
+            "versions": check.versions,
+            "authorities": check.authorities,
+            "namespaces": check.namespaces,
+            "events": check.events,
+            "problems": problems,
+            "malformed_urls": check.malformed_urls,
+            "uppercased": check.uppercased,
+            "uppercased_names": check.first_uppercased,
+        });
+        self.output.print(&said, |out| {
+            writeln!(
+                out,
+                "read {} records, {} earlier versions, {} authorities and {} events",
+                check.records, check.versions, check.authorities, check.events
+            )?;
+            for problem in &problems {
+                writeln!(out, "problem: {problem}")?;
+            }
+            if check.malformed_urls > 0 {
                 writeln!(
                     out,
-                    "read {} records, {} earlier versions, {} authorities and {} events",
-                    check.records, check.versions, check.authorities, check.events
+                    "{} names have a URL that no browser can follow: \
+                     it has no scheme or no host",
+                    check.malformed_urls
                 )?;
-                for problem in &check.problems {
-                    writeln!(out, "problem: {problem}")?;
-                }
-                if check.malformed_urls > 0 {
-                    writeln!(
-                        out,
-                        "{} names have a URL that no browser can follow: \
-                         it has no scheme or no host",
-                        check.malformed_urls
-                    )?;
-                }
-                if check.uppercased > 0 {
-                    writeln!(
-                        out,
-                        "{} names have 32 hex digits in uppercase under an authority of ordinary \
-                         handles. Earlier versions wrote such names so, however they were \
-                         registered; nothing is wrong if they were meant so:",
-                        check.uppercased
-                    )?;
-                    for name in &check.first_uppercased {
-                        writeln!(out, "  {}", Safe(name))?;
-                    }
-                }
-                let problems = match check.problems.len() {
-                    0 => return writeln!(out, "all is as it was written"),
-                    1 => "1 problem".to_string(),
-                    count => format!("{count} problems"),
-                };
+            }
+            if check.uppercased > 0 {
                 writeln!(
                     out,
-                    "the store is damaged: {problems}; restore it from a backup \
-                     (stop the server, move {} away, run `{} restore FILE`)",
-                    data.folder.display(),
-                    program(&data.folder)
-                )
-            },
-        )?;
-        Ok(if answer == Answer::Done && !is_sound {
-            Answer::No
-        } else {
-            answer
-        })
+                    "{} names have 32 hex digits in uppercase under an authority of ordinary \
+                     handles. Earlier versions wrote such names so, however they were \
+                     registered; nothing is wrong if they were meant so:",
+                    check.uppercased
+                )?;
+                for name in &check.first_uppercased {
+                    writeln!(out, "  {}", Safe(name))?;
+                }
+            }
+            let problems = match problems.len() {
+                0 => return writeln!(out, "all is as it was written"),
+                1 => "1 problem".to_string(),
+                count => format!("{count} problems"),
+            };
+            writeln!(
+                out,
+                "the store is damaged: {problems}; restore it from a backup \
+                 (stop the server, move {} away, run `{} restore FILE`)",
+                data.folder.display(),
+                program(&data.folder)
+            )
+        })?;
+        Ok(Answer::all(problems.is_empty()))
     }
 }

@@ -12,7 +12,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 
 use rustix::process::{Signal, set_parent_process_death_signal};
-use serde_json::json;
+
+use crate::exit::{Answer, Problem};
 
 /// Set in the environment of the child.
 const CHILD: &str = "HANDFAST_ISOLATED";
@@ -55,14 +56,7 @@ fn report(ended: ExitStatus, is_json: bool, errors: &mut dyn Write) -> u8 {
     } else {
         ("ended", "the process that read the store was ended")
     };
-    let told = if is_json {
-        let message = json!({"error": {"code": code, "message": problem}});
-        writeln!(errors, "{message}")
-    } else {
-        writeln!(errors, "error: {problem} [{code}]")
-    };
-    // If standard error is gone there is nobody left to tell.
-    drop(told);
+    Problem::new(Answer::Failed, code, problem.into(), None).tell(is_json, errors);
     FAILED
 }
 

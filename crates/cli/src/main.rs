@@ -104,7 +104,13 @@ fn main() -> ExitCode {
             return ExitCode::from(status);
         }
     }
-    ExitCode::from(exit::status(cli.run()))
+    let mut command = &matches;
+    while let Some((_, inner)) = command.subcommand() {
+        command = inner;
+    }
+    let is_json = command.try_get_one::<bool>("json").ok().flatten();
+    let is_json = is_json.copied().unwrap_or_default();
+    ExitCode::from(exit::status(cli.run(), is_json))
 }
 
 impl Cli {

@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use handfast_registry::sync_name;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat};
 
 /// A file that takes its name, and the place of one that has it, when all of it is written. What is
@@ -127,9 +128,23 @@ impl Drop for NewFile {
 
 /// The name of a file that is not whole.
 fn half_of(path: &Path) -> PathBuf {
-    let mut half = path.as_os_str().to_os_string();
-    half.push(".part");
-    PathBuf::from(half)
+    beside(path, ".part")
+}
+
+/// A name beside another one, which may have been written with a slash behind it.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let path: PathBuf = path.components().collect();
+    let mut beside = path.into_os_string();
+    beside.push(suffix);
+    PathBuf::from(beside)
+}
+
+/// Moves a folder to its place, which may be taken by an empty one.
+pub(crate) fn move_folder(half: &Path, folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    fs::remove_dir(folder)?;
+    fs::rename(half, folder)?;
+    sync_name(folder)
 }
 
 fn make(half: &Path, mode: u32) -> io::Result<File> {

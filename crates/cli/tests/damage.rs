@@ -12,11 +12,13 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use handfast_testing::Folder;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_handfast");
 const NAMES: u32 = 40;
 /// How many damaged folders commands are run on in the short round.
 const FOLDERS: u64 = 80;
@@ -24,7 +26,8 @@ const FOLDERS: u64 = 80;
 const SERVED: u64 = 16;
 const PAGE: usize = 4_096;
 
-/// `DAMAGE_ROUNDS=3` damages every page and three times as many folders; the short round damages a third.
+/// `DAMAGE_ROUNDS=3` damages every page and three times as many folders; the short round damages a
+/// third.
 fn rounds() -> u64 {
     let said = std::env::var("DAMAGE_ROUNDS").ok();
     said.and_then(|said| said.parse().ok())
@@ -36,33 +39,11 @@ fn is_due(page: u64) -> bool {
     page >= 2 && page % 3 < rounds()
 }
 
-fn handfast(data: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_handfast"));
-    command
-        .env_remove("HANDFAST_DATA")
-        .arg("--data")
-        .arg(data)
-        .stdin(Stdio::null());
-    command
-}
-
-fn run(data: &Path, arguments: &[&str]) -> Output {
-    handfast(data).args(arguments).output().unwrap()
-}
-
-fn done(data: &Path, arguments: &[&str]) -> String {
-    let output = run(data, arguments);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{arguments:?}: {told}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
 /// A folder with names, earlier versions, a withdrawn name and an account, and what `name show`
 /// says of the names.
 struct Sound {
-    data: PathBuf,
+    folder: Folder,
     shown: Vec<String>,
-    _temporary: tempfile::TempDir,
 }
 
 fn name(number: u32) -> String {
@@ -71,46 +52,47 @@ fn name(number: u32) -> String {
 
 impl Sound {
     fn make() -> Self {
-        let temporary = tempfile::tempdir().unwrap();
-        let data = temporary.path().join("data");
-        done(&data, &["init"]);
-        done(&data, &["authority", "create", "20.9"]);
-        let file = temporary.path().join("names.csv");
+        let folder = Folder::with(PROGRAM, &["20.9"]);
         let mut lines = "id,url\n".to_string();
         for number in 0..NAMES {
             let padding = "x".repeat(number as usize * 37);
             let line = format!("{},https://example.org/{number}/{padding}\n", name(number));
             lines.push_str(&line);
         }
-        fs::write(&file, lines).unwrap();
-        done(&data, &["import", file.to_str().unwrap()]);
-        done(&data, &["name", "withdraw", &name(3), "--reason", "test"]);
-        done(&data, &["user", "create", "alice"]);
-        let shown = (0..NAMES).map(|number| done(&data, &["name", "show", &name(number)]));
+        folder.done(&["import", &folder.write("names.csv", lines)]);
+        folder.done(&["name", "withdraw", &name(3), "--reason", "test"]);
+        folder.done(&["user", "create", "alice"]);
+        let shown = (0..NAMES).map(|number| folder.done(&["name", "show", &name(number)]));
         Self {
             shown: shown.collect(),
-            data,
-            _temporary: temporary,
+            folder,
         }
     }
 
     /// A damaged copy, and what was done to it.
-    fn damaged(&self, seed: u64) -> (tempfile::TempDir, String) {
-        let copy = tempfile::tempdir().unwrap();
+    fn damaged(&self, seed: u64) -> (Folder, String) {
+        let copy = with_data();
         let mut what = String::new();
-        for entry in fs::read_dir(&self.data).unwrap() {
+        for entry in fs::read_dir(self.folder.data()).unwrap() {
             let entry = entry.unwrap();
             let name = entry.file_name();
             if name == "data.mdb" {
                 let mut bytes = fs::read(entry.path()).unwrap();
                 what = damage(&mut bytes, seed);
-                fs::write(copy.path().join(name), bytes).unwrap();
+                fs::write(copy.data().join(name), bytes).unwrap();
             } else if name != "lock.mdb" && entry.file_type().unwrap().is_file() {
-                fs::copy(entry.path(), copy.path().join(name)).unwrap();
+                fs::copy(entry.path(), copy.data().join(name)).unwrap();
             }
         }
         (copy, what)
     }
+}
+
+/// A data folder with nothing in it.
+fn with_data() -> Folder {
+    let folder = Folder::empty(PROGRAM);
+    fs::create_dir(folder.data()).unwrap();
+    folder
 }
 
 /// `SplitMix64`: the same numbers on every machine.
@@ -205,7 +187,7 @@ fn commands_on_damaged_folders_say_so_and_end_with_a_status() {
             if command == ["log", "verify"] && seed % 3 != 0 {
                 continue;
             }
-            let output = run(copy.path(), command);
+            let output = copy.run(command);
             let (status, told) = (output.status.code(), told(&output));
             assert!(
                 matches!(status, Some(0 | 1 | 3)),
@@ -225,7 +207,7 @@ fn commands_on_damaged_folders_say_so_and_end_with_a_status() {
         let mut numbers = Numbers(seed);
         for _ in 0..=seed % 2 {
             let number = numbers.below(NAMES as usize);
-            let output = run(copy.path(), &["name", "show", &name(number as u32)]);
+            let output = copy.run(&["name", "show", &name(number as u32)]);
             let (status, told) = (output.status.code(), told(&output));
             match status {
                 Some(0) => assert_eq!(told, sound.shown[number], "{what}"),
@@ -236,7 +218,7 @@ fn commands_on_damaged_folders_say_so_and_end_with_a_status() {
         }
         // A copy is made by a thread of LMDB's own, and died by a signal there.
         let file = copy.path().join("copy.backup");
-        let output = run(copy.path(), &["backup", file.to_str().unwrap()]);
+        let output = copy.run(&["backup", file.to_str().unwrap()]);
         assert!(
             matches!(output.status.code(), Some(0 | 1 | 3)),
             "{what}: backup: {:?}: {}",
@@ -259,8 +241,8 @@ fn commands_on_damaged_folders_say_so_and_end_with_a_status() {
 #[test]
 fn exports_and_lists_of_damaged_folders_are_whole_or_errors() {
     let sound = Sound::make();
-    let log = |folder: &Path| folder.join("log.export").to_str().unwrap().to_string();
-    let commands = |folder: &Path| {
+    let log = |folder: &Folder| folder.file("log.export");
+    let commands = |folder: &Folder| {
         let log = log(folder);
         [
             "export",
@@ -274,38 +256,41 @@ fn exports_and_lists_of_damaged_folders_are_whole_or_errors() {
         ]
         .map(|command| command.split(' ').map(String::from).collect::<Vec<_>>())
     };
-    let given = |data: &Path, folder: &Path, arguments: &[String]| {
+    let given = |folder: &Folder, arguments: &[String]| {
         let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-        let mut output = run(data, &arguments);
+        let mut output = folder.run(&arguments);
         if let Ok(exported) = fs::read(log(folder)) {
             output.stdout = exported;
         }
         drop(fs::remove_file(log(folder)));
         output
     };
-    let folder = tempfile::tempdir().unwrap();
-    let wanted = commands(folder.path()).map(|command| {
-        let output = given(&sound.data, folder.path(), &command);
+    let wanted = commands(&sound.folder).map(|command| {
+        let output = given(&sound.folder, &command);
         assert_eq!(output.status.code(), Some(0), "{command:?}");
         output.stdout
     });
-    let bytes = fs::read(sound.data.join("data.mdb")).unwrap();
+    let bytes = fs::read(sound.folder.data().join("data.mdb")).unwrap();
     let found = AtomicU64::new(0);
     for_each_seed((bytes.len() / PAGE) as u64, |page| {
         if !is_due(page) {
             return;
         }
-        let copy = tempfile::tempdir().unwrap();
+        let copy = with_data();
         let mut damaged = bytes.clone();
         let place = page as usize * PAGE..(page as usize + 1) * PAGE;
         let fill = [0, 0xff, 0x7f][page as usize / 3 % 3];
         damaged[place].fill(fill);
-        for (command, wanted) in commands(copy.path()).iter().zip(&wanted) {
+        for (command, wanted) in commands(&copy).iter().zip(&wanted) {
             // A command may write, and so repair or damage more.
-            fs::write(copy.path().join("data.mdb"), &damaged).unwrap();
-            drop(fs::remove_file(copy.path().join("lock.mdb")));
-            fs::copy(sound.data.join("log.key"), copy.path().join("log.key")).unwrap();
-            let output = given(copy.path(), copy.path(), command);
+            fs::write(copy.data().join("data.mdb"), &damaged).unwrap();
+            drop(fs::remove_file(copy.data().join("lock.mdb")));
+            fs::copy(
+                sound.folder.data().join("log.key"),
+                copy.data().join("log.key"),
+            )
+            .unwrap();
+            let output = given(&copy, command);
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
             let what = format!("page {page} is all {fill}: {command:?}: {told}");
             match output.status.code() {
@@ -321,16 +306,17 @@ fn exports_and_lists_of_damaged_folders_are_whole_or_errors() {
     assert!(found.into_inner() > 5);
 }
 
-/// Guards against a status that depends on how far a check comes, and against advice to run what was run.
+/// Guards against a status that depends on how far a check comes, and against advice to run what
+/// was run.
 #[test]
 fn check_tells_damaged_pages_from_damaged_content() {
     let sound = Sound::make();
-    let bytes = fs::read(sound.data.join("data.mdb")).unwrap();
-    let copy = tempfile::tempdir().unwrap();
+    let bytes = fs::read(sound.folder.data().join("data.mdb")).unwrap();
+    let copy = with_data();
     let check = |bytes: &[u8]| {
-        fs::write(copy.path().join("data.mdb"), bytes).unwrap();
-        drop(fs::remove_file(copy.path().join("lock.mdb")));
-        let output = run(copy.path(), &["check"]);
+        fs::write(copy.data().join("data.mdb"), bytes).unwrap();
+        drop(fs::remove_file(copy.data().join("lock.mdb")));
+        let output = copy.run(&["check"]);
         let told = [&output.stdout[..], &output.stderr[..]].concat();
         (
             output.status.code(),
@@ -393,8 +379,7 @@ fn a_server_on_a_damaged_folder_answers_rightly_or_ends_with_a_status() {
     for_each_seed(SERVED, |seed| {
         // Not cut, which is found before anything is served.
         let (copy, what) = sound.damaged(seed * 8 + [2, 4][(seed % 2) as usize]);
-        let mut command = handfast(copy.path());
-        command.args([
+        let mut command = copy.command(&[
             "serve",
             "--native",
             "127.0.0.1:0",
@@ -463,33 +448,20 @@ fn get(web: &str, path: &str) -> Option<String> {
 #[test]
 fn check_runs_beside_a_server() {
     let sound = Sound::make();
-    let mut command = handfast(&sound.data);
-    command.args([
-        "serve",
-        "--native",
-        "127.0.0.1:0",
-        "--web",
-        "127.0.0.1:0",
-        "--json",
-    ]);
-    let mut server = Server(command.stdout(Stdio::piped()).spawn().unwrap());
-    let mut first = String::new();
-    let mut output = BufReader::new(server.0.stdout.take().unwrap());
-    output.read_line(&mut first).unwrap();
+    let mut server = sound.folder.serve(&[]);
     let check = || {
-        let told = done(&sound.data, &["check"]);
+        let told = sound.folder.done(&["check"]);
         assert!(told.ends_with("all is as it was written\n"), "{told}");
         let records = told.strip_prefix("read ").unwrap().split(' ').next();
         records.unwrap().parse::<u32>().unwrap()
     };
     let before = check();
     let url = "https://example.org/";
-    done(
-        &sound.data,
-        &["name", "create", "20.9/beside", "--url", url],
-    );
+    sound
+        .folder
+        .done(&["name", "create", "20.9/beside", "--url", url]);
     // What the server has just written is seen.
     assert_eq!(check(), before + 1);
-    done(&sound.data, &["log", "verify"]);
-    assert!(server.0.try_wait().unwrap().is_none());
+    sound.folder.done(&["log", "verify"]);
+    assert!(server.child.try_wait().unwrap().is_none());
 }

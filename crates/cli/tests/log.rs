@@ -6,17 +6,17 @@
     reason = "a test may panic"
 )]
 
-mod common;
-
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use common::{Folder, lines};
 use handfast_log::{Checkpoint, SigningKey, Tree, leaf_hash};
+use handfast_testing::{Folder, lines};
 use serde_json::{Value, json};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_handfast");
 
 /// The public key of the log of a folder.
 fn key(folder: &Folder) -> String {
@@ -40,7 +40,7 @@ fn has(found: &[(String, Option<u64>)], code: &str, event: Option<u64>) -> bool 
 
 /// Names that were given, changed, withdrawn and kept back.
 fn log() -> Folder {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     for number in 0..8 {
         let (id, url) = (
             format!("20.1/n{number}"),
@@ -81,7 +81,7 @@ fn a_proof_of_today_verifies_with_the_key_and_the_name_alone_whatever_comes_afte
     grow(&folder, 2);
 
     // Somewhere else, where there is no data folder.
-    let auditor = Folder::empty();
+    let auditor = Folder::empty(PROGRAM);
     for id in ["20.1/n3", "hdl:20.1/N3", "https://hdl.handle.net/20.1/n3"] {
         let proven = auditor.json(&["log", "verify", "--proof", &proof, "--key", &key, id]);
         assert_eq!(proven["verified"], true);
@@ -97,7 +97,7 @@ fn a_proof_of_today_verifies_with_the_key_and_the_name_alone_whatever_comes_afte
     let (_, error) =
         auditor.not_all(&["log", "verify", "--proof", &proof, "--key", &key, "20.1/n4"]);
     assert_eq!(error[0]["error"]["code"], "not-proven");
-    let other = self::key(&Folder::with(&[]));
+    let other = self::key(&Folder::with(PROGRAM, &[]));
     let (_, error) = auditor.not_all(&[
         "log", "verify", "--proof", &proof, "--key", &other, "20.1/n3",
     ]);
@@ -194,7 +194,7 @@ fn tampered(proof: &Value) -> Vec<(String, Value)> {
 
 #[test]
 fn a_proof_of_which_anything_was_changed_is_refused() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     // Kept back at first, so that its first event hides it; and with more values than an event
     // lists.
     let values: Vec<_> = (1..=300)
@@ -466,7 +466,7 @@ fn a_restored_folder_begins_a_log_that_continues_the_old_one() {
     folder.done(&["name", "create", "20.1/after-the-backup"]);
     let later = folder.write("later", folder.done(&["log", "checkpoint"]));
 
-    let restored = Folder::empty();
+    let restored = Folder::empty(PROGRAM);
     restored.done(&["restore", &backup]);
     let (old, new) = (key(&folder), key(&restored));
     assert_ne!(old, new);
@@ -480,9 +480,9 @@ fn a_restored_folder_begins_a_log_that_continues_the_old_one() {
     let export = restored.file("log");
     restored.done(&["log", "export", &export]);
     let offline = ["log", "verify", "--export", &export, "--from", &checkpoint];
-    Folder::empty().done(&[&offline[..], &both].concat());
+    Folder::empty(PROGRAM).done(&[&offline[..], &both].concat());
     // The new key alone does not vouch for the old head.
-    let (verified, _) = Folder::empty().not_all(&[&offline[..], &["--key", &new]].concat());
+    let (verified, _) = Folder::empty(PROGRAM).not_all(&[&offline[..], &["--key", &new]].concat());
     assert_eq!(
         findings(&verified[0]),
         [("bad-signature".to_string(), None)]
@@ -519,7 +519,7 @@ fn a_log_that_was_begun_anew_is_whole_before_anything_is_signed() {
     folder.done(&["log", "checkpoint"]);
     let backup = folder.file("backup");
     folder.done(&["backup", &backup]);
-    let restored = Folder::empty();
+    let restored = Folder::empty(PROGRAM);
     restored.done(&["restore", &backup]);
     restored.done(&["log", "verify"]);
     folder.done(&["log", "begin"]);
@@ -551,7 +551,7 @@ fn a_log_is_begun_under_a_name_of_ones_own() {
 
 #[test]
 fn secrets_stay_out_of_everything_that_is_given_away() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let secret = "very-secret-words";
     let value = format!("300:HS_SECKEY:{secret}");
     folder.done(&[
@@ -563,8 +563,10 @@ fn secrets_stay_out_of_everything_that_is_given_away() {
         "--value",
         &value,
     ]);
-    let line = json!({"id": "20.1/other", "values": [{"index": 300, "type": "HS_SECKEY", "data": secret}]});
-    let file = folder.write("names.ndjson", format!("{line}\n{{\"id\":\"20.1/\",\"values\":[{{\"index\":1,\"type\":\"HS_SECKEY\",\"data\":\"{secret}\"}}]}}\n"));
+    let value = |index: u32| json!({"index": index, "type": "HS_SECKEY", "data": secret});
+    let line = |id: &str, index: u32| json!({"id": id, "values": [value(index)]});
+    let text = format!("{}\n{}\n", line("20.1/other", 300), line("20.1/", 1));
+    let file = folder.write("names.ndjson", text);
     let outcome = folder.file("outcome");
     let (summary, told) = folder.not_all(&["import", &file, "--outcome", &outcome]);
     let export = folder.file("log");
@@ -616,7 +618,7 @@ fn secrets_stay_out_of_everything_that_is_given_away() {
 /// A name from another registry may end in a blank, which is part of it.
 #[test]
 fn the_proof_of_a_name_that_ends_in_a_blank_verifies() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let file = folder.write(
         "names.ndjson",
         "{\"id\":\"20.1/blank \"}\n{\"id\":\"20.1/plain\"}\n",
@@ -632,11 +634,14 @@ fn the_proof_of_a_name_that_ends_in_a_blank_verifies() {
 /// Names of all kinds, each in the spelling that it is registered under.
 #[test]
 fn names_of_all_schemes_are_proven() {
-    let folder = Folder::empty();
+    let folder = Folder::empty(PROGRAM);
     folder.done(&["init", "--demo"]);
     folder.done(&["authority", "create", "20.4", "--case", "sensitive"]);
     folder.done(&["authority", "create", "20.1"]);
-    let names = "{\"id\":\"20.4/aB\"}\n{\"id\":\"20.4/ab\"}\n{\"id\":\"20.1/tab\\there\"}\n{\"id\":\"20.1/É%2F?x#y\"}\n";
+    let names = ["20.4/aB", "20.4/ab", "20.1/tab\there", "20.1/É%2F?x#y"];
+    let names = names
+        .map(|id| format!("{}\n", json!({ "id": id })))
+        .concat();
     let file = folder.write("names.ndjson", names);
     folder.done(&["import", &file, "--migrate"]);
     let key = key(&folder);
@@ -668,7 +673,7 @@ fn every_forged_export_ends_with_status_1_and_every_honest_one_with_0() {
     let index = fs::read_to_string(format!("{vectors}/index.json")).unwrap();
     let index: Vec<Value> = serde_json::from_str(&index).unwrap();
     assert!(index.len() > 100);
-    let folder = Folder::empty();
+    let folder = Folder::empty(PROGRAM);
     for log in index {
         let file = format!("{vectors}/{}", log["file"].as_str().unwrap());
         let arguments = ["log", "verify", "--json", "--export", &file];
@@ -705,7 +710,7 @@ fn every_forged_succession_of_logs_ends_with_status_1() {
     let index = fs::read_to_string(format!("{vectors}/successions.json")).unwrap();
     let index: Vec<Value> = serde_json::from_str(&index).unwrap();
     assert!(index.len() > 10);
-    let folder = Folder::empty();
+    let folder = Folder::empty(PROGRAM);
     for log in index {
         let file = format!("{vectors}/{}", log["file"].as_str().unwrap());
         let mut arguments: Vec<String> = ["log", "verify", "--json", "--export", &file]
@@ -740,7 +745,7 @@ fn every_forged_succession_of_logs_ends_with_status_1() {
 /// The verdict was that no name was assigned twice, after one had been erased and assigned again.
 #[test]
 fn a_verdict_says_what_it_covers() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     folder.done(&["authority", "create", "20.2", "--persistence", "erasable"]);
     for (action, id) in [
         ("create", "20.1/a"),
@@ -757,14 +762,15 @@ fn a_verdict_says_what_it_covers() {
     };
     assert_eq!(
         verdict(&["log", "verify"]),
-        "the log is whole: 3 public names, none assigned twice; 2 hidden; 1 erased, 1 of them assigned again"
+        "the log is whole: 3 public names, none assigned twice; 2 hidden; 1 erased, \
+         1 of them assigned again"
     );
     let export = folder.file("log");
     folder.done(&["log", "export", &export]);
     assert_eq!(
         verdict(&["log", "verify", "--export", &export]),
-        "the log is whole: 3 public names, none assigned twice; 2 hidden; 1 erased (an export cannot show \
-         whether one was assigned again)"
+        "the log is whole: 3 public names, none assigned twice; 2 hidden; 1 erased \
+         (an export cannot show whether one was assigned again)"
     );
     let verified = folder.json(&["log", "verify"]);
     let counts = ["names", "hidden", "erased", "reassigned"].map(|count| verified[count].clone());

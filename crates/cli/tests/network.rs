@@ -6,19 +6,17 @@
     reason = "a test may panic"
 )]
 
-mod common;
+use std::process::{Command, Output};
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Output, Stdio};
-
-use common::Folder;
+use handfast_testing::{Folder, Process, done};
 use serde_json::Value;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_handfast");
 
 /// A server with the prefix `20.1000`, and a folder beside it for those who ask.
 struct Server {
-    process: Child,
+    process: Process,
     native: String,
-    web: String,
     folder: Folder,
     secret: String,
 }
@@ -27,7 +25,7 @@ const ADMIN: &str = "300:20.1000/admin";
 
 impl Server {
     fn start() -> Self {
-        let folder = Folder::with(&["20.1000"]);
+        let folder = Folder::with(PROGRAM, &["20.1000"]);
         folder.done(&[
             "name",
             "create",
@@ -54,30 +52,9 @@ impl Server {
             "https://example.org/5555",
         ]);
         let secret = folder.write("secret", "secret\n");
-        let mut process = Command::new(env!("CARGO_BIN_EXE_handfast"))
-            .arg("--data")
-            .arg(folder.data())
-            .args([
-                "serve",
-                "--json",
-                "--native",
-                "127.0.0.1:0",
-                "--web",
-                "127.0.0.1:0",
-            ])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let served: Value = serde_json::from_str(&line).unwrap();
-        let address = |listener: &str| served[listener].as_str().unwrap().to_string();
+        let process = folder.serve(&[]);
         Self {
-            native: address("native"),
-            web: address("web"),
+            native: process.native.to_string(),
             process,
             folder,
             secret,
@@ -85,22 +62,15 @@ impl Server {
     }
 
     /// A command for this server, without a data folder.
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_handfast"))
-            .env_remove("HANDFAST_SECRET")
-            .arg("--data")
-            .arg(self.folder.file("nothing"))
-            .args(arguments)
-            .args(["--server", &self.native])
-            .output()
-            .unwrap()
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.folder.program();
+        command.args(["--data", "nothing"]).args(arguments);
+        command.args(["--server", &self.native]);
+        command
     }
 
     fn done(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{arguments:?}: {told}");
-        String::from_utf8(output.stdout).unwrap()
+        done(&mut self.command(arguments))
     }
 
     fn json(&self, arguments: &[&str]) -> Value {
@@ -115,22 +85,16 @@ impl Server {
 
     /// A command that is refused: its exit status, and the code that it gives.
     fn refused(&self, arguments: &[&str]) -> (i32, String) {
-        refusal(&self.run(&[arguments, &["--json"]].concat()))
+        let arguments = [arguments, &["--json"]].concat();
+        status_and_code(&self.command(&arguments).output().unwrap())
     }
 }
 
-fn refusal(output: &Output) -> (i32, String) {
+fn status_and_code(output: &Output) -> (i32, String) {
     let told = String::from_utf8_lossy(&output.stderr);
     let error: Value = serde_json::from_str(&told).unwrap_or_else(|_| panic!("{told}"));
     let code = error["error"]["code"].as_str().unwrap();
     (output.status.code().unwrap(), code.to_string())
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.process.kill());
-        drop(self.process.wait());
-    }
 }
 
 fn data(found: &Value) -> Vec<&str> {
@@ -153,7 +117,7 @@ fn handles_are_resolved_in_any_spelling_and_by_all_ways() {
         let found = server.json(&["resolve", "20.1000/5555", "--way", way, "--type", "URL"]);
         assert_eq!(data(&found), ["https://example.org/5555"]);
     }
-    let web = format!("http://{}", server.web);
+    let web = server.process.url();
     let found = server
         .folder
         .json(&["resolve", "20.1000/5555", "--server", &web]);
@@ -219,7 +183,10 @@ fn exit_statuses_say_whether_it_was_the_answer_the_usage_or_the_network() {
         "--server",
         "127.0.0.1:1",
     ];
-    assert_eq!(refusal(&server.folder.run(&closed)), expected(3, "network"));
+    assert_eq!(
+        status_and_code(&server.folder.run(&closed)),
+        expected(3, "network")
+    );
 }
 
 #[test]
@@ -287,7 +254,7 @@ fn names_are_administered_with_a_secret_and_with_a_key() {
 
 #[test]
 fn without_a_server_the_folder_is_asked() {
-    let folder = Folder::with(&["20.1000"]);
+    let folder = Folder::with(PROGRAM, &["20.1000"]);
     folder.done(&[
         "name",
         "create",
@@ -327,9 +294,9 @@ fn without_a_server_the_folder_is_asked() {
         assert_eq!(told[0]["error"]["code"], "not-found");
     }
     let output = folder.run(&["resolve", "30/x", "--json"]);
-    assert_eq!(refusal(&output), (2, "usage".to_string()));
+    assert_eq!(status_and_code(&output), (2, "usage".to_string()));
     let output = folder.run(&["resolve", "20.1000/x", "--certified", "--json"]);
-    assert_eq!(refusal(&output), (2, "usage".to_string()));
+    assert_eq!(status_and_code(&output), (2, "usage".to_string()));
 }
 
 /// A name that ends with white space was another one with `--server` than without.

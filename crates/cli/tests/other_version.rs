@@ -1,14 +1,19 @@
 //! A server of another version at the socket of a data folder.
 
-use std::io::{self, Read, Write};
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
-use std::path::Path;
-use std::process::Command;
 use std::thread;
 
+use handfast_testing::Folder;
+
 /// What the server answers to every request; nothing if it does not speak HTTP.
-fn answered_by(folder: &Path, answer: &'static str) -> io::Result<String> {
-    let listener = UnixListener::bind(folder.join("handfast.sock"))?;
+fn answered_by(answer: &'static str) -> String {
+    let folder = Folder::empty(env!("CARGO_BIN_EXE_handfast"));
+    fs::create_dir(folder.data()).unwrap();
+    let listener = UnixListener::bind(folder.data().join("handfast.sock")).unwrap();
     thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             // The first connection only shows that the server is there.
@@ -17,11 +22,9 @@ fn answered_by(folder: &Path, answer: &'static str) -> io::Result<String> {
             drop(stream.write_all(answer.as_bytes()));
         }
     });
-    let mut command = Command::new(env!("CARGO_BIN_EXE_handfast"));
-    command.arg("--data").arg(folder);
-    let output = command.args(["name", "show", "20.1/x"]).output()?;
+    let output = folder.run(&["name", "show", "20.1/x"]);
     assert!(!output.status.success());
-    Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Guards against a command of another version that fails and does not say why.
@@ -31,16 +34,14 @@ fn a_request_that_the_server_does_not_know_is_explained() {
     let head =
         "HTTP/1.1 404 Not Found\r\nContent-Type: application/problem+json\r\nConnection: close\r\n";
     let answer = format!("{head}Content-Length: {}\r\n\r\n{problem}", problem.len());
-    let folder = tempfile::tempdir().unwrap();
-    let told = answered_by(folder.path(), answer.leak()).unwrap();
+    let told = answered_by(answer.leak());
     let hint = "the server that uses this folder is another version of handfast";
     assert!(told.contains(hint) && told.contains("restart it"), "{told}");
 }
 
 #[test]
 fn a_server_that_takes_no_requests_is_explained() {
-    let folder = tempfile::tempdir().unwrap();
-    let told = answered_by(folder.path(), "").unwrap();
+    let told = answered_by("");
     assert!(
         told.starts_with("error: the server that uses the data folder"),
         "{told}"

@@ -7,66 +7,24 @@
 )]
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Command;
 
+use handfast_testing::Folder;
 use serde_json::Value;
 
-struct Folder {
-    temporary: tempfile::TempDir,
-}
+const PROGRAM: &str = env!("CARGO_BIN_EXE_handfast");
 
-impl Folder {
-    /// A new data folder, by `handfast init`.
-    fn new(arguments: &[&str]) -> Self {
-        let folder = Self {
-            temporary: tempfile::tempdir().unwrap(),
-        };
-        folder.done(&[&["init"], arguments].concat());
-        folder
-    }
-
-    fn data(&self) -> PathBuf {
-        self.temporary.path().join("data")
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_handfast"));
-        command
-            .env_remove("HANDFAST_DATA")
-            .arg("--data")
-            .arg(self.data())
-            .args(arguments);
-        command.output().unwrap()
-    }
-
-    /// Runs a command that must succeed, and gives what it prints.
-    fn done(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        assert!(
-            output.status.success(),
-            "{arguments:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        serde_json::from_str(&self.done(&[arguments, &["--json"]].concat())).unwrap()
-    }
-
-    /// Runs a command that must be refused, and gives the error.
-    fn refused(&self, arguments: &[&str]) -> Value {
-        let output = self.run(&[arguments, &["--json"]].concat());
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
-        error["error"].clone()
-    }
+/// A new data folder, by `handfast init`.
+fn init(arguments: &[&str]) -> Folder {
+    let folder = Folder::empty(PROGRAM);
+    folder.done(&[&["init"], arguments].concat());
+    folder
 }
 
 #[test]
 fn the_demo_shows_the_examples_of_the_documents() {
-    let folder = Folder::new(&["--demo"]);
+    let folder = init(&["--demo"]);
     let shown = folder.json(&["name", "show", "urn:URN-3:hul.ois:HOME"]);
     assert_eq!(shown["id"], "urn:urn-3:HUL.OIS:Home");
     assert_eq!(shown["values"].as_array().unwrap().len(), 3);
@@ -104,7 +62,7 @@ fn the_demo_shows_the_examples_of_the_documents() {
         assert_eq!(folder.json(&["name", "show", id])["state"], state, "{id}");
     }
     assert_eq!(
-        folder.refused(&["name", "show", "12345.1/not-yet-shown", "--as", "eve"])["code"],
+        folder.error(&["name", "show", "12345.1/not-yet-shown", "--as", "eve"])["code"],
         "not-found"
     );
     folder.done(&["check"]);
@@ -114,15 +72,15 @@ fn the_demo_shows_the_examples_of_the_documents() {
 /// others.
 #[test]
 fn a_new_folder_has_no_authority_of_anybody() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     let list = folder.json(&["authority", "list"]);
     assert!(list.as_array().unwrap().is_empty(), "{list}");
-    let refused = folder.refused(&["authority", "create", "urn:urn-3:HUL"]);
+    let refused = folder.error(&["authority", "create", "urn:urn-3:HUL"]);
     let hint = refused["hint"].to_string();
     assert!(hint.contains("authority create urn:urn-3"), "{refused}");
     folder.done(&["authority", "create", "urn:urn-3"]);
     folder.done(&["authority", "create", "urn:urn-3:HUL"]);
-    let demo = Folder::new(&["--demo"]);
+    let demo = init(&["--demo"]);
     let shown = demo.json(&["authority", "show", "urn:urn-3"]);
     assert_eq!(shown["title"], "Harvard University Library");
 }
@@ -132,7 +90,7 @@ fn a_new_folder_has_no_authority_of_anybody() {
 #[test]
 fn help_headings_are_true() {
     let help = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_handfast"));
+        let mut command = Command::new(PROGRAM);
         let output = command.args(arguments).arg("--help").output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
@@ -173,8 +131,8 @@ fn help_headings_are_true() {
 
 #[test]
 fn the_folder_can_be_named_before_after_and_in_the_environment() {
-    let folder = Folder::new(&[]);
-    let handfast = || Command::new(env!("CARGO_BIN_EXE_handfast"));
+    let folder = init(&[]);
+    let handfast = || Command::new(PROGRAM);
     let after = handfast()
         .args(["authority", "list", "--data"])
         .arg(folder.data())
@@ -197,7 +155,7 @@ fn the_folder_can_be_named_before_after_and_in_the_environment() {
 
 #[test]
 fn a_name_lives_and_is_never_given_again() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     folder.done(&["authority", "create", "20.500", "--title", "Test"]);
     let created = folder.json(&[
         "name",
@@ -243,7 +201,7 @@ fn a_name_lives_and_is_never_given_again() {
         "hdl:20.500/report",
         "info:hdl/20.500/Report",
     ] {
-        let error = folder.refused(&["name", "create", spelling]);
+        let error = folder.error(&["name", "create", spelling]);
         assert_eq!(error["code"], "exists");
         assert_eq!(error["event"].to_string(), first);
     }
@@ -255,8 +213,8 @@ fn a_name_lives_and_is_never_given_again() {
 }
 
 #[test]
-fn refusals_say_which_role_would_be_needed() {
-    let folder = Folder::new(&[]);
+fn errors_say_which_role_would_be_needed() {
+    let folder = init(&[]);
     for path in [
         "urn:urn-3",
         "urn:urn-3:HUL",
@@ -275,7 +233,7 @@ fn refusals_say_which_role_would_be_needed() {
         "lead",
     ];
     // A typing error in the name made an account with the role, which nobody could remove.
-    let unknown = folder.refused(&grant);
+    let unknown = folder.error(&grant);
     assert_eq!(unknown["code"], "no-account");
     let message = unknown["message"].to_string();
     assert!(message.contains("`handfast user create ann`"), "{message}");
@@ -309,7 +267,7 @@ fn refusals_say_which_role_would_be_needed() {
         "300:20.1/bob",
     ]);
     for path in ["HUL", "HUL2"] {
-        let error = folder.refused(&[
+        let error = folder.error(&[
             "name",
             "create",
             &format!("urn:urn-3:{path}:b"),
@@ -319,7 +277,7 @@ fn refusals_say_which_role_would_be_needed() {
         assert_eq!(error["needs"]["role"], "write");
         assert_eq!(error["needs"]["authority"], format!("urn:urn-3:{path}"));
     }
-    let error = folder.refused(&[
+    let error = folder.error(&[
         "authority",
         "grant",
         "urn:urn-3:HUL.OIS",
@@ -332,7 +290,7 @@ fn refusals_say_which_role_would_be_needed() {
     ]);
     assert_eq!(error["needs"]["role"], "lead");
     assert_eq!(
-        folder.refused(&["authority", "create", "urn:urn-3:HUL.NO.X"])["code"],
+        folder.error(&["authority", "create", "urn:urn-3:HUL.NO.X"])["code"],
         "no-authority"
     );
     folder.done(&[
@@ -345,7 +303,7 @@ fn refusals_say_which_role_would_be_needed() {
         "write",
     ]);
     assert_eq!(
-        folder.refused(&[
+        folder.error(&[
             "name",
             "create",
             "urn:urn-3:HUL.OIS:c",
@@ -360,7 +318,7 @@ fn refusals_say_which_role_would_be_needed() {
 
 #[test]
 fn names_are_minted_with_their_urls() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     folder.done(&["authority", "create", "20.1"]);
     folder.done(&["authority", "create", "2000.02", "--profile", "cordra"]);
     for (authority, length) in [("20.1", 9), ("2000.02", 32)] {
@@ -387,8 +345,8 @@ fn names_are_minted_with_their_urls() {
 
 /// Guards against a slip of a few zeros that fills the disk with names.
 #[test]
-fn a_command_mints_a_million_names_at_most() {
-    let folder = Folder::new(&[]);
+fn a_command_mints_no_more_than_a_million_names() {
+    let folder = init(&[]);
     folder.done(&["authority", "create", "20.1"]);
     for (count, words) in [
         ("1000001", "at most 1000000 names"),
@@ -406,13 +364,14 @@ fn a_command_mints_a_million_names_at_most() {
     assert!(!listed.contains("20.1/"), "{listed}");
 }
 
-/// Guards against values that are read from devices, which have no end, and from pipes, which may have no beginning.
+/// Guards against values that are read from devices, which have no end, and from pipes, which may
+/// have no beginning.
 #[test]
 fn values_are_read_from_regular_files_of_limited_size() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     folder.done(&["authority", "create", "20.1"]);
     let path = |name: &str| {
-        let path = folder.temporary.path().join(name);
+        let path = folder.path().join(name);
         path.to_str().unwrap().to_string()
     };
     let (large, pipe) = (path("large"), path("pipe"));
@@ -443,10 +402,10 @@ fn values_are_read_from_regular_files_of_limited_size() {
 }
 
 #[test]
-fn values_are_read_from_files_and_secrets_are_kept_from_the_terminal() {
-    let folder = Folder::new(&[]);
+fn values_are_read_from_files_and_secrets_are_not_printed() {
+    let folder = init(&[]);
     folder.done(&["authority", "create", "20.1"]);
-    let file = folder.temporary.path().join("secret");
+    let file = folder.path().join("secret");
     fs::write(&file, "geheim").unwrap();
     let value = format!("300:HS_SECKEY:@{}", file.display());
     let created = folder.json(&["name", "create", "20.1/admin", "--value", &value]);
@@ -472,15 +431,13 @@ fn values_are_read_from_files_and_secrets_are_kept_from_the_terminal() {
 
 #[test]
 fn a_backup_is_a_folder_again_and_keeps_what_was_withdrawn() {
-    let folder = Folder::new(&["--demo"]);
-    let backup = folder.temporary.path().join("backup");
+    let folder = init(&["--demo"]);
+    let backup = folder.path().join("backup");
     folder.done(&["backup", backup.to_str().unwrap()]);
-    let other = Folder {
-        temporary: tempfile::tempdir().unwrap(),
-    };
+    let other = Folder::empty(PROGRAM);
     other.done(&["restore", backup.to_str().unwrap()]);
     assert_eq!(
-        other.refused(&["name", "create", "12345.1/VASE-8"])["code"],
+        other.error(&["name", "create", "12345.1/VASE-8"])["code"],
         "exists"
     );
     let again = other.run(&["restore", backup.to_str().unwrap()]);
@@ -491,11 +448,11 @@ fn a_backup_is_a_folder_again_and_keeps_what_was_withdrawn() {
 fn damage(data: &Path, find: &[u8], replace: &[u8]) {
     let file = data.join("data.mdb");
     let mut bytes = fs::read(&file).unwrap();
-    let places: Vec<_> = (0..bytes.len() - find.len())
+    let offsets: Vec<_> = (0..bytes.len() - find.len())
         .filter(|at| bytes[*at..].starts_with(find))
         .collect();
-    assert!(!places.is_empty());
-    for at in places {
+    assert!(!offsets.is_empty());
+    for at in offsets {
         bytes[at..at + find.len()].copy_from_slice(replace);
     }
     fs::write(&file, bytes).unwrap();
@@ -503,7 +460,7 @@ fn damage(data: &Path, find: &[u8], replace: &[u8]) {
 
 #[test]
 fn a_changed_byte_is_found_and_named() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     folder.done(&["authority", "create", "20.1", "--title", "Original title"]);
     folder.done(&[
         "name",
@@ -546,7 +503,7 @@ fn a_changed_byte_is_found_and_named() {
 
 #[test]
 fn a_changed_event_is_found_and_named() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     folder.done(&["authority", "create", "20.1"]);
     folder.done(&["name", "create", "20.1/x"]);
     let event = folder.json(&["name", "history", "20.1/x"])[0]["event"].to_string();
@@ -567,7 +524,7 @@ fn a_changed_event_is_found_and_named() {
 
 #[test]
 fn commands_at_the_same_time_wait_for_each_other() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     folder.done(&["authority", "create", "20.1"]);
     std::thread::scope(|scope| {
         for number in 0..8 {
@@ -586,17 +543,15 @@ fn commands_at_the_same_time_wait_for_each_other() {
 
 #[test]
 fn a_damaged_backup_is_refused_and_leaves_nothing() {
-    let folder = Folder::new(&["--demo"]);
-    let backup = folder.temporary.path().join("backup");
+    let folder = init(&["--demo"]);
+    let backup = folder.path().join("backup");
     folder.done(&["backup", backup.to_str().unwrap()]);
     assert_eq!(
-        folder.refused(&["backup", backup.to_str().unwrap()])["code"],
+        folder.error(&["backup", backup.to_str().unwrap()])["code"],
         "file-exists"
     );
     let whole = fs::read(&backup).unwrap();
-    let other = Folder {
-        temporary: tempfile::tempdir().unwrap(),
-    };
+    let other = Folder::empty(PROGRAM);
     let find = b"https://museum.example/vase-7";
     let at = (0..whole.len())
         .find(|at| whole[*at..].starts_with(find))
@@ -606,7 +561,7 @@ fn a_damaged_backup_is_refused_and_leaves_nothing() {
     for bad in [&flipped[..], &whole[..whole.len() / 3], b""] {
         fs::write(&backup, bad).unwrap();
         assert_eq!(
-            other.refused(&["restore", backup.to_str().unwrap()])["code"],
+            other.error(&["restore", backup.to_str().unwrap()])["code"],
             "damaged-backup"
         );
         assert!(!other.data().exists());
@@ -619,7 +574,7 @@ fn a_damaged_backup_is_refused_and_leaves_nothing() {
 /// prefix of that name.
 #[test]
 fn authorities_are_named_as_they_are_acted_on() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     let said = folder.done(&["authority", "create", "hdl:20.79"]);
     assert_eq!(said, "created 20.79\n");
     assert_eq!(
@@ -647,17 +602,17 @@ fn authorities_are_named_as_they_are_acted_on() {
         ],
         &["request", "urn:urn-3:A:B", "--as", "tc"],
     ] {
-        let error = folder.refused(&[&["authority"], arguments].concat());
+        let error = folder.error(&[&["authority"], arguments].concat());
         assert_eq!(error["code"], "bad-character", "{arguments:?}");
     }
     assert_eq!(
-        folder.refused(&["authority", "create", "foo:20.1"])["code"],
+        folder.error(&["authority", "create", "foo:20.1"])["code"],
         "unknown-scheme"
     );
     let shown = folder.json(&["authority", "show", "urn:urn-3:HBS"]);
     assert_eq!(shown["grants"].as_array().unwrap().len(), 0);
     assert_eq!(
-        folder.refused(&["mint", "--authority", "urn:urn-3:HBS:Y"])["code"],
+        folder.error(&["mint", "--authority", "urn:urn-3:HBS:Y"])["code"],
         "bad-character"
     );
 }
@@ -666,7 +621,7 @@ fn authorities_are_named_as_they_are_acted_on() {
 /// can remove an account.
 #[test]
 fn unknown_accounts_are_created_only_on_demand() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     folder.done(&["authority", "create", "20.1"]);
     folder.done(&["name", "create", "20.1/a", "--url", "https://a.example/"]);
     let accounts = || {
@@ -682,7 +637,7 @@ fn unknown_accounts_are_created_only_on_demand() {
         (&["authority", "request", "20.1.5", "--as", "eve"], "eve"),
     ] {
         let before = accounts();
-        let error = folder.refused(arguments);
+        let error = folder.error(arguments);
         assert_eq!(error["code"], "no-account", "{arguments:?}");
         let message = error["message"].as_str().unwrap();
         let remedy = format!("`handfast user create {who}`");
@@ -694,7 +649,7 @@ fn unknown_accounts_are_created_only_on_demand() {
     // An identity of the handle protocol has no account and needs none.
     folder.done(&["name", "transfer", "20.1/a", "--to", "300:20.1/carol"]);
     // Only the operator and administrators create accounts.
-    let error = folder.refused(&[
+    let error = folder.error(&[
         "authority",
         "transfer",
         "20.1",
@@ -710,15 +665,15 @@ fn unknown_accounts_are_created_only_on_demand() {
 /// A URL without its scheme was taken, and led nowhere.
 #[test]
 fn urls_that_lead_nowhere_are_refused_with_the_remedy() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     folder.done(&["authority", "create", "20.1"]);
     let value = ["name", "create", "20.1/a", "--value", "1:URL:example.org/1"];
-    let error = folder.refused(&value);
+    let error = folder.error(&value);
     assert_eq!(error["code"], "bad-url");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("https://example.org/1"), "{message}");
     folder.done(&[&value[..], &["--migrate"]].concat());
-    let file = folder.temporary.path().join("names.ndjson");
+    let file = folder.path().join("names.ndjson");
     fs::write(
         &file,
         "{\"id\":\"20.1/b\",\"urls\":[\"http:/b.example\"]}\n",
@@ -742,7 +697,7 @@ fn urls_that_lead_nowhere_are_refused_with_the_remedy() {
 /// did nothing for `--url`.
 #[test]
 fn malformed_urls_are_refused_unless_they_are_migrated() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     folder.done(&["authority", "create", "12"]);
     for url in [
         "https://ex ample.org/a b",
@@ -752,18 +707,18 @@ fn malformed_urls_are_refused_unless_they_are_migrated() {
         " https://a.org",
         "example.org/x",
     ] {
-        let error = folder.refused(&["name", "create", "12/a", "--url", url]);
+        let error = folder.error(&["name", "create", "12/a", "--url", url]);
         assert_eq!(error["code"], "bad-url", "{url}");
         let message = error["message"].as_str().unwrap();
         assert!(message.contains("--migrate"), "{message}");
         let value = format!("1:URL.x:{url}");
-        let error = folder.refused(&["name", "create", "12/a", "--value", &value]);
+        let error = folder.error(&["name", "create", "12/a", "--value", &value]);
         assert_eq!(error["code"], "bad-url", "{value}");
     }
     let url = "https://example.org/";
     folder.done(&["name", "create", "12/s", "--url", url]);
     let set = ["name", "set", "12/s", "--url", "example.org/x"];
-    assert_eq!(folder.refused(&set)["code"], "bad-url");
+    assert_eq!(folder.error(&set)["code"], "bad-url");
     folder.done(&[&set[..], &["--migrate"]].concat());
     let create = ["name", "create", "12/m", "--url", "example.org/x"];
     folder.done(&[&create[..], &["--migrate"]].concat());
@@ -776,7 +731,7 @@ fn malformed_urls_are_refused_unless_they_are_migrated() {
 /// `job replace-url` made URLs without a scheme of whole ones.
 #[test]
 fn replaced_urls_are_whole() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     folder.done(&["authority", "create", "12"]);
     let url = "https://e.example/1";
     folder.done(&["name", "create", "12/a", "--url", url]);
@@ -797,7 +752,7 @@ fn replaced_urls_are_whole() {
 /// others.
 #[test]
 fn a_file_that_is_not_there_is_wrong_usage_for_every_command() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     for arguments in [
         &["import", "none"][..],
         &["import", "none", "--json"],
@@ -835,7 +790,7 @@ fn a_file_that_is_not_there_is_wrong_usage_for_every_command() {
 /// `--url http://` was answered with "empty string".
 #[test]
 fn a_url_of_no_server_is_answered_with_what_one_is() {
-    let folder = Folder::new(&[]);
+    let folder = init(&[]);
     for url in [
         "http://",
         "foo",

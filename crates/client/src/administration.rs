@@ -57,8 +57,7 @@ impl Client {
         }
         let answer = self.ask(ask, &Trail::default()).await?;
         self.shared.cache.forget(handle);
-        let read = answer.message.read::<CreateReply<'_>>();
-        let reply = read.map_err(|error| answer.server().fault(error.into()))?;
+        let reply: CreateReply<'_> = answer.read()?;
         Ok(Created {
             handle: reply.handle.map_or(handle.to_string(), Into::into),
             was_overwritten: answer.message.header.flags.contains(OpFlags::OWE),
@@ -113,13 +112,7 @@ impl Client {
         let record = prefix_handle(prefix);
         let body = HandleRequest::new(&*record);
         let ask = self.asking(Opcode::ListHandles, &record, &body);
-        for servers in self.every_server(&ask).await? {
-            let answer = succeeded(self.ask_servers(&servers, &ask).await?)?;
-            if self.read_list(answer, each).await?.is_break() {
-                break;
-            }
-        }
-        Ok(())
+        self.list_all(&ask, each).await
     }
 
     /// The prefixes that a server is responsible for. The server must be chosen.
@@ -130,8 +123,17 @@ impl Client {
         self.need_target()?;
         let body = HandleRequest::default();
         let ask = self.asking(Opcode::ListHomedPrefixes, "", &body);
-        for servers in self.every_server(&ask).await? {
-            let answer = succeeded(self.ask_servers(&servers, &ask).await?)?;
+        self.list_all(&ask, each).await
+    }
+
+    /// The lists of all servers of a site.
+    async fn list_all(
+        &self,
+        ask: &Ask,
+        each: &mut (dyn FnMut(&str) -> ControlFlow<()> + Send),
+    ) -> Result<(), ClientError> {
+        for servers in self.every_server(ask).await? {
+            let answer = succeeded(self.ask_servers(&servers, ask).await?)?;
             if self.read_list(answer, each).await?.is_break() {
                 break;
             }
@@ -167,9 +169,7 @@ impl Client {
         let certified = self.certified();
         let ask = certified.asking(Opcode::VerifyChallenge, &key.handle, &body);
         let answer = certified.ask(ask, &Trail::default()).await?;
-        let read = answer.message.read::<VerifyReply>();
-        let reply = read.map_err(|error| answer.server().fault(error.into()))?;
-        Ok(reply.is_match)
+        Ok(answer.read::<VerifyReply>()?.is_match)
     }
 
     /// Ends the sessions of this client and its clones. Other sessions time out at the server.
@@ -263,9 +263,7 @@ impl Client {
         each: &mut (dyn FnMut(&str) -> ControlFlow<()> + Send),
     ) -> Result<ControlFlow<()>, ClientError> {
         loop {
-            let read = answer.message.read::<ListReply<'_>>();
-            let reply = read.map_err(|error| answer.server().fault(error.into()))?;
-            for handle in &reply.handles {
+            for handle in &answer.read::<ListReply<'_>>()?.handles {
                 if each(handle).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }

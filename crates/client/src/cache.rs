@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_cached_for_their_ttl_and_two_days_at_most() {
+    fn values_are_cached_for_their_ttl_but_no_longer_than_two_days() {
         let cache = Cache::new(10);
         put(&cache, "a/none", &[value(1, Ttl::Relative(0))]);
         put(

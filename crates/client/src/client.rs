@@ -167,9 +167,7 @@ impl Client {
         let servers = match &self.options.target {
             Target::Located => return Err(ClientError::NoTarget),
             // "`GET_SITE_INFO` on an unknown address: use version 2.3, CT off".
-            Target::Server(address) => {
-                servers_at(&address.spoken_by(&transports), &transports, None)
-            }
+            Target::Server(address) => servers_at(address, &transports, None),
             Target::Sites(sites) => {
                 ask.flags = self.flags();
                 servers(
@@ -180,10 +178,7 @@ impl Client {
             }
         };
         let answer = self.as_nobody().ask_servers(&servers, &ask).await?;
-        let answer = succeeded(answer)?;
-        let read = answer.message.read::<SiteInfoReply>();
-        let site = read.map_err(|error| answer.server().fault(error.into()))?;
-        Ok(site.site)
+        Ok(succeeded(answer)?.read::<SiteInfoReply>()?.site)
     }
 
     /// Asks the root at an address for its site and for the values of `0.NA/0.NA`.
@@ -225,15 +220,11 @@ impl Client {
 
     /// The transports for a request.
     pub(crate) fn transports(&self, opcode: Opcode) -> Vec<Transport> {
-        let is_list = matches!(
-            opcode,
-            Opcode::ListHandles | Opcode::ListDerivedPrefixes | Opcode::ListHomedPrefixes
-        );
         let is_steady = self.options.login.is_some() || opcode.needs_admin_interface();
         match (self.options.transport, &self.options.target) {
             (Some(transport), _) => vec![transport],
             (None, Target::Server(address)) if address.is_http => vec![Transport::Http],
-            (None, _) if is_list => vec![Transport::Tcp],
+            (None, _) if is_list(opcode) => vec![Transport::Tcp],
             (None, _) if self.options.is_careful => vec![Transport::Udp, Transport::Tcp],
             (None, _) if is_steady => Transport::STEADY.to_vec(),
             (None, _) => Transport::ALL.to_vec(),
@@ -265,11 +256,7 @@ impl Client {
         let transports = self.transports(ask.opcode);
         let needs_key = ask.flags.contains(OpFlags::CT) || self.uses_session(ask.opcode);
         if !needs_key {
-            return Ok(servers_at(
-                &address.spoken_by(&transports),
-                &transports,
-                None,
-            ));
+            return Ok(servers_at(address, &transports, None));
         }
         let site = if let Some(site) = self.shared.site_of(address) {
             site
@@ -278,25 +265,13 @@ impl Client {
             self.shared.keep_site(address, &site);
             site
         };
-        Ok(servers_at(
-            &address.spoken_by(&transports),
-            &transports,
-            Some(&site),
-        ))
+        Ok(servers_at(address, &transports, Some(&site)))
     }
 
     /// Whether an operation uses a session. Lists do not: deployed servers expect that.
     fn uses_session(&self, opcode: Opcode) -> bool {
-        let is_list = matches!(
-            opcode,
-            Opcode::ListHandles | Opcode::ListDerivedPrefixes | Opcode::ListHomedPrefixes
-        );
-        let RequestOptions {
-            login,
-            is_without_session,
-            ..
-        } = &self.options;
-        login.is_some() && !is_without_session && !is_list
+        let options = &self.options;
+        options.login.is_some() && !options.is_without_session && !is_list(opcode)
     }
 
     /// Asks the servers of sites, one after the other, until one answers.
@@ -342,6 +317,13 @@ impl Client {
         }
         Err(last)
     }
+}
+
+fn is_list(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::ListHandles | Opcode::ListDerivedPrefixes | Opcode::ListHomedPrefixes
+    )
 }
 
 /// Returns an answer unless it is an error.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use handfast_wire::body::{Challenge, ErrorReply};
+use handfast_wire::body::{Body, Challenge, ErrorReply};
 use handfast_wire::crypto::verify_message;
 use handfast_wire::{
     Codec, Credential, DecodeError, Envelope, Framing, Header, Message, OpFlags, Opcode, PublicKey,
@@ -250,6 +250,12 @@ impl Answer {
     /// Whether more messages follow this one.
     pub(crate) fn goes_on(&self) -> bool {
         self.message.header.flags.contains(OpFlags::CN)
+    }
+
+    /// The body.
+    pub(crate) fn read<'b, T: Body<'b>>(&'b self) -> Result<T, ClientError> {
+        let read = self.message.read();
+        read.map_err(|error| self.server.fault(error.into()))
     }
 
     /// The server that answered.

@@ -37,8 +37,7 @@ impl Trail {
         }
         Ok(Self {
             hops,
-            depth: self.depth,
-            asked: Arc::clone(&self.asked),
+            ..self.clone()
         })
     }
 
@@ -112,22 +111,21 @@ impl Client {
             }
             let record = format!("0.NA/{}", prefix.to_ascii_uppercase());
             let trail = trail.deeper(handle)?;
-            let service = Service {
-                direct: Vec::new(),
-                service_handles: vec![record],
+            let service = Service::named(record);
+            let attempts = if is_fresh {
+                &[true][..]
+            } else {
+                &[false, true]
             };
-            if !is_fresh {
-                let sites = self.gather(&service, Kind::Handles, false, &trail).await?;
+            for is_fresh in attempts {
+                let found = self.gather(&service, Kind::Handles, *is_fresh, &trail);
+                let sites = found.await?;
                 if !sites.is_empty() {
                     return Ok(sites);
                 }
             }
-            let sites = self.gather(&service, Kind::Handles, true, &trail).await?;
-            if sites.is_empty() {
-                let handle = handle.to_string();
-                return Err(ClientError::NoService { handle });
-            }
-            Ok(sites)
+            let handle = handle.to_string();
+            Err(ClientError::NoService { handle })
         })
     }
 
@@ -175,10 +173,7 @@ impl Client {
         let mut sites = self.sites_for(&referral.values, kinds, trail).await?;
         if sites.is_empty() && !referral.handle.is_empty() {
             let kind = kinds.first().copied().unwrap_or(Kind::Handles);
-            let service = Service {
-                direct: Vec::new(),
-                service_handles: vec![referral.handle.to_string()],
-            };
+            let service = Service::named(referral.handle.to_string());
             sites = self.gather(&service, kind, false, trail).await?;
         }
         if sites.is_empty() {

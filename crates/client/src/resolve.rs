@@ -55,7 +55,7 @@ impl Query {
 }
 
 /// The values of a handle, and their source.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resolution {
     /// The handle with the values: the last one, if aliases were followed.
@@ -131,11 +131,9 @@ impl Client {
             return Ok(Resolution {
                 handle: request.handle.to_string(),
                 values,
-                aliases: Vec::new(),
                 is_certified,
-                is_authoritative: false,
                 is_cached: true,
-                server: None,
+                ..Resolution::default()
             });
         }
         let mut ask = Ask {
@@ -152,11 +150,9 @@ impl Client {
             self.as_nobody()
         };
         let answer = asked.ask(ask, trail).await?;
-        let fault = |fault| answer.server().fault(fault);
-        let read = answer.message.read::<ResolutionReply<'_>>();
-        let reply = read.map_err(|error| fault(error.into()))?;
+        let reply: ResolutionReply<'_> = answer.read()?;
         if !reply.handle.eq_ignore_ascii_case(&request.handle) {
-            return Err(fault(ReplyFault::Handle));
+            return Err(answer.server().fault(ReplyFault::Handle));
         }
         let values: Vec<_> = reply.values.into_iter().map(Value::into_owned).collect();
         if is_cacheable {
@@ -165,11 +161,10 @@ impl Client {
         Ok(Resolution {
             handle: request.handle.to_string(),
             values,
-            aliases: Vec::new(),
             is_certified: options.is_certified(),
             is_authoritative: answer.message.header.flags.contains(OpFlags::AT),
-            is_cached: false,
             server: Some(answer.server().endpoint.to_string()),
+            ..Resolution::default()
         })
     }
 

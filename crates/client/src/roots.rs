@@ -204,10 +204,12 @@ mod tests {
         let site = r#"{"version":1,"protocolVersion":"2.11","serialNumber":7,"servers":[]}"#;
         let file = format!(
             r#"{{"lastUpdate":1,"handles":{{
-                "0.NA/0.NA":{{"handle":"0.NA/0.NA","values":[{{"index":1,"type":"HS_SERV","data":"0.ghr/20"}}]}},
+                "0.NA/0.NA":{{"handle":"0.NA/0.NA","values":[
+                    {{"index":1,"type":"HS_SERV","data":"0.ghr/20"}}]}},
                 "0.GHR/20":{{"handle":"0.GHR/20","values":[
                     {{"index":1,"type":"HS_SERV","data":"0.NA/0.NA"}},
-                    {{"index":2,"type":"HS_SITE","data":{{"format":"site","value":{site}}}}}]}}}}}}"#
+                    {{"index":2,"type":"HS_SITE",
+                      "data":{{"format":"site","value":{site}}}}}]}}}}}}"#
         );
         let roots = Roots::read(file.as_bytes()).unwrap();
         assert_eq!(roots.sites().len(), 1);
@@ -223,8 +225,8 @@ mod tests {
         };
         let binary = Roots::read(&LocalInfo(vec![entry]).to_bytes()).unwrap();
         assert_eq!(binary.local("20.aB"), Some(&[site(3)][..]));
-        let json = r#"[{"nas":["0.NA/20.AB"],"site":{"version":1,"protocolVersion":"0.0","hashOption":0,
-            "serialNumber":3,"servers":[]}}]"#;
+        let json = r#"[{"nas":["0.NA/20.AB"],"site":{"version":1,"protocolVersion":"0.0",
+            "hashOption":0,"serialNumber":3,"servers":[]}}]"#;
         assert_eq!(Roots::read(json.as_bytes()).unwrap(), binary);
     }
 

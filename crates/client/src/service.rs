@@ -31,26 +31,31 @@ pub(crate) struct Service {
     pub(crate) service_handles: Vec<String>,
 }
 
+impl Service {
+    /// The service that a handle describes.
+    pub(crate) fn named(handle: String) -> Self {
+        Self {
+            direct: Vec::new(),
+            service_handles: vec![handle],
+        }
+    }
+}
+
 /// Reads the service from values. Types are "matched case-sensitively" (`handle-protocol.md` §13).
 pub(crate) fn sites_of(values: &[Value<'_>], kind: Kind) -> Service {
     let mut service = Service::default();
     for value in values {
-        let (is_site, is_service) = match (kind, &*value.value_type) {
+        match (kind, &*value.value_type) {
             (Kind::Handles, "HS_SITE" | "HS_SITE.6")
-            | (Kind::DerivedPrefixes, "HS_SITE.PREFIX" | "HS_NA_DELEGATE") => (true, false),
-            (Kind::Handles, "HS_SERV") | (Kind::DerivedPrefixes, "HS_SERV.PREFIX") => (false, true),
-            _ => (false, false),
-        };
-        if is_site {
-            // An unreadable site does not affect the others.
-            let site = Site::from_bytes(&value.data).ok();
-            service.direct.extend(site);
-        }
-        if is_service {
-            let handle = std::str::from_utf8(&value.data).ok();
-            service
-                .service_handles
-                .extend(handle.map(ToString::to_string));
+            | (Kind::DerivedPrefixes, "HS_SITE.PREFIX" | "HS_NA_DELEGATE") => {
+                // An unreadable site does not affect the others.
+                service.direct.extend(Site::from_bytes(&value.data));
+            }
+            (Kind::Handles, "HS_SERV") | (Kind::DerivedPrefixes, "HS_SERV.PREFIX") => {
+                let handle = String::from_utf8(value.data.to_vec());
+                service.service_handles.extend(handle);
+            }
+            _ => {}
         }
     }
     service
@@ -115,7 +120,6 @@ fn server_of(site: &Site, need: Need<'_>, transport: Transport) -> Option<Server
     let interface = server.interfaces.iter().find(|interface| {
         interface.protocol == transport.protocol() && suits(**interface, need.opcode)
     })?;
-    let (major, minor) = site.protocol;
     Some(Server {
         endpoint: Endpoint {
             transport,
@@ -123,10 +127,15 @@ fn server_of(site: &Site, need: Need<'_>, transport: Transport) -> Option<Server
             port: u16::try_from(interface.port).ok()?,
             path: path(site, number)?,
         },
-        version: Version::new(major, minor).negotiate(Version::CURRENT),
+        version: version_of(site),
         serial: Some(site.serial),
         keys: vec![server.public_key.clone()],
     })
+}
+
+fn version_of(site: &Site) -> Version {
+    let (major, minor) = site.protocol;
+    Version::new(major, minor).negotiate(Version::CURRENT)
 }
 
 /// Whether an interface accepts an operation. Lists go to either kind, as deployed clients do.
@@ -196,18 +205,14 @@ pub(crate) fn servers_at(
     transports: &[Transport],
     site: Option<&Site>,
 ) -> Vec<Server> {
-    let version = site.map_or(Version::BLIND, |site| {
-        let (major, minor) = site.protocol;
-        Version::new(major, minor).negotiate(Version::CURRENT)
-    });
-    let keys = site.map_or_else(Vec::new, |site| {
-        let servers = site.servers.iter();
-        servers.map(|server| server.public_key.clone()).collect()
-    });
-    let transports = transports.iter().filter(|transport| match transport {
-        Transport::Http => address.is_http,
-        Transport::Udp | Transport::Tcp => !address.is_http,
-    });
+    let version = site.map_or(Version::BLIND, version_of);
+    let servers = site.iter().flat_map(|site| &site.servers);
+    let keys: Vec<_> = servers.map(|server| server.public_key.clone()).collect();
+    // HTTP has a port of its own.
+    let is_http = |transport: &Transport| *transport == Transport::Http;
+    let is_http_only = transports.iter().all(is_http);
+    let transports = transports.iter();
+    let transports = transports.filter(|transport| is_http(transport) == is_http_only);
     let server = |transport: &Transport| Server {
         endpoint: Endpoint {
             transport: *transport,

@@ -11,13 +11,14 @@ use handfast_wire::crypto::{
     CounterWindow, CryptoError, DhKeyPair, MODP_2048, SessionAlgorithm, SessionKey,
 };
 use handfast_wire::{
-    Codec, Credential, Framing, Message, OpFlags, Opcode, PublicKey, Reader, ResponseCode, Version,
+    Codec, Credential, Framing, Message, OpFlags, Opcode, PublicKey, Reader, Version,
 };
 use tokio::sync::Mutex as Gate;
 
 use crate::authentication::Login;
+use crate::client::succeeded;
 use crate::error::{ClientError, ReplyFault};
-use crate::exchange::{Ask, refused};
+use crate::exchange::Ask;
 use crate::service::Server;
 use crate::shared::Shared;
 use crate::transport::{Endpoint, Packed};
@@ -38,6 +39,18 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    fn new(id: u32, key: SessionKey, version: Version) -> Self {
+        Self {
+            id,
+            key,
+            version,
+            sent: AtomicU32::new(0),
+            received: Mutex::default(),
+            is_authenticated: AtomicBool::new(false),
+            gate: Gate::new(()),
+        }
+    }
+
     /// The credential of a request, with its counter.
     pub(crate) fn certify(&self, request: &Message<'_>) -> Result<Vec<u8>, CryptoError> {
         let counter = self.sent.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
@@ -182,14 +195,11 @@ impl Shared {
             flags: OpFlags::REQUEST | OpFlags::CT | OpFlags::RD,
             ..Ask::new(Opcode::SessionSetup, "", &setup)
         };
-        let answer = self.ask_alone(server, &ask, None).await?;
-        let reply = answer.message;
-        if reply.outcome() != ResponseCode::Success {
-            return Err(refused(server, &reply));
-        }
-        let (version, id) = (reply.envelope.version, reply.envelope.session_id);
+        let answer = succeeded(self.ask_alone(server, &ask, None).await?)?;
+        let envelope = &answer.message.envelope;
+        let (version, id) = (envelope.version, envelope.session_id);
         let fault = |fault| server.fault(fault);
-        let body: SessionSetupReply<'_> = reply.read().map_err(|error| fault(error.into()))?;
+        let body: SessionSetupReply<'_> = answer.read()?;
         let offer = DhOffer::read(version, &mut Reader::new(&body.data))
             .map_err(|error| fault(error.into()))?;
         let peer = PublicKey::from_bytes(&offer.public_key).map_err(|error| fault(error.into()))?;
@@ -199,15 +209,7 @@ impl Shared {
             .agree(&peer)
             .and_then(|secret| secret.session_key(algorithm))
             .map_err(|error| fault(ReplyFault::Signature(error)))?;
-        Ok(Session {
-            id,
-            key,
-            version,
-            sent: AtomicU32::new(0),
-            received: Mutex::default(),
-            is_authenticated: AtomicBool::new(false),
-            gate: Gate::new(()),
-        })
+        Ok(Session::new(id, key, version))
     }
 }
 
@@ -226,15 +228,8 @@ mod tests {
     use super::*;
 
     fn session() -> Session {
-        Session {
-            id: 9,
-            key: SessionKey::new(SessionAlgorithm::Aes, &[7; 32]).unwrap(),
-            version: Version::CURRENT,
-            sent: AtomicU32::new(0),
-            received: Mutex::default(),
-            is_authenticated: AtomicBool::new(false),
-            gate: Gate::new(()),
-        }
+        let key = SessionKey::new(SessionAlgorithm::Aes, &[7; 32]).unwrap();
+        Session::new(9, key, Version::CURRENT)
     }
 
     fn message(session_id: u32) -> Message<'static> {

@@ -151,18 +151,6 @@ impl FromStr for ServerAddress {
     }
 }
 
-impl ServerAddress {
-    /// The address with another transport.
-    pub(crate) fn spoken_by(&self, transports: &[Transport]) -> Self {
-        Self {
-            is_http: transports
-                .iter()
-                .all(|transport| *transport == Transport::Http),
-            ..self.clone()
-        }
-    }
-}
-
 impl From<std::net::SocketAddr> for ServerAddress {
     fn from(address: std::net::SocketAddr) -> Self {
         Self {

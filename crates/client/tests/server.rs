@@ -62,8 +62,8 @@ fn names_are_resolved_by_all_ways() {
                 assert_eq!(code(missing), ResponseCode::HandleNotFound);
                 let none = client.resolve("20.1000/5555", &Query::index(77)).await;
                 assert_eq!(code(none), ResponseCode::ValuesNotFound);
-                let elsewhere = client.resolve("99.9/x", &Query::all()).await;
-                assert_eq!(code(elsewhere), ResponseCode::ServerNotResponsible);
+                let foreign = client.resolve("99.9/x", &Query::all()).await;
+                assert_eq!(code(foreign), ResponseCode::ServerNotResponsible);
             }
         }
     });
@@ -378,7 +378,7 @@ fn names_and_prefixes_are_listed_whole() {
 }
 
 #[test]
-fn secrets_are_verified_where_they_are_kept() {
+fn secrets_are_verified_where_they_are_stored() {
     let server = Server::start();
     block_on(async {
         let (nonce, digest) = ([7; 16], [9; 32]);
@@ -476,7 +476,7 @@ fn roots_are_learnt_from_the_network() {
 }
 
 #[test]
-fn what_was_found_is_kept() {
+fn found_values_are_cached() {
     let (server, roots) = rooted();
     block_on(async {
         let client = client();

@@ -206,8 +206,8 @@ async fn replies_to_other_requests_are_ignored_in_datagrams_and_refused_on_conne
     // An unreadable message has no number.
     let server = StandIn::tcp(|_| {
         let text = "Invalid message length";
-        let refusal = responder().error(u32::MAX, ResponseCode::ProtocolError, text);
-        refusal.to_bytes()
+        let error = responder().error(u32::MAX, ResponseCode::ProtocolError, text);
+        error.to_bytes()
     })
     .await;
     let error = ask(&server.client().by(Transport::Tcp)).await.unwrap_err();
@@ -390,7 +390,7 @@ async fn a_challenge_to_another_request_is_not_answered() {
 }
 
 #[tokio::test]
-async fn an_error_leads_to_the_next_site_and_a_refusal_does_not() {
+async fn an_error_leads_to_the_next_site_and_a_rejection_does_not() {
     let broken = StandIn::tcp(|request| no(request, ResponseCode::Error).to_bytes()).await;
     let answering = StandIn::tcp(|request| right(request).to_bytes()).await;
     let refusing =
@@ -579,11 +579,11 @@ async fn site_information_that_is_out_of_date_is_asked_for_again() {
 #[tokio::test]
 async fn replies_that_were_damaged_are_taken_or_refused() {
     let mut noise = 0x1234_5678_9ABC_DEF1_u64;
-    let mut next = move |most: usize| {
+    let mut next = move |limit: usize| {
         noise ^= noise << 13;
         noise ^= noise >> 7;
         noise ^= noise << 17;
-        usize::try_from(noise % u64::try_from(most).unwrap()).unwrap()
+        usize::try_from(noise % u64::try_from(limit).unwrap()).unwrap()
     };
     let server = StandIn::tcp(move |request| {
         let mut bytes = right(request).to_bytes();
@@ -604,7 +604,7 @@ async fn replies_that_were_damaged_are_taken_or_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_drops_a_future_stops_what_it_does() {
+async fn a_dropped_future_stops_its_work() {
     let silent = StandIn::udp(|_, _| vec![]).await;
     let asking = tokio::time::timeout(Duration::from_millis(100), async {
         ask(&silent.client()).await

@@ -3,8 +3,6 @@
 use alloc::borrow::Cow;
 use alloc::string::ToString;
 use core::fmt;
-use core::hash::{Hash, Hasher};
-use core::str::FromStr;
 
 use crate::chars::{ALPHANUMERIC, CharSet, DIGIT, strip_scheme};
 use crate::error::{ErrorKind, ParseError, Part};
@@ -74,15 +72,11 @@ impl<'a> Ark<'a> {
         }
         if naan.len() > 16 || naan.is_empty() && names.starts_with('/') {
             let at = base + naan.len().min(16);
-            return Err(ParseError::new(ErrorKind::NaanLength, Part::Naan, at));
+            return Err(ErrorKind::NaanLength.at(Part::Naan, at));
         }
         let name_at = base + naan.len() + 1;
         let Some(name) = names.get(naan.len() + 1..) else {
-            return Err(ParseError::new(
-                ErrorKind::MissingName,
-                Part::Text,
-                base + names.len(),
-            ));
+            return Err(ErrorKind::MissingName.at(Part::Text, base + names.len()));
         };
         percent::check(name, name_at, &NAME, non_ascii, Part::ArkName)?;
         let ark = Self {
@@ -90,11 +84,7 @@ impl<'a> Ark<'a> {
             name: Cow::Borrowed(name),
         };
         if ark.name_without_tail().is_empty() {
-            return Err(ParseError::new(
-                ErrorKind::EmptyName,
-                Part::ArkName,
-                name_at + name.len(),
-            ));
+            return Err(ErrorKind::EmptyName.at(Part::ArkName, name_at + name.len()));
         }
         // Only a pasted name can grow, and its hyphens do not count: the sum is mostly enough.
         if check_canonical_length("ark:/".len() + naan.len() + percent::upper_triplets_len(name))
@@ -159,28 +149,6 @@ impl fmt::Display for Ark<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ark:")?;
         self.write_names(f)
-    }
-}
-
-impl FromStr for Ark<'static> {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        Ark::parse(text).map(Ark::into_owned)
-    }
-}
-
-impl PartialEq<Ark<'_>> for Ark<'_> {
-    fn eq(&self, other: &Ark<'_>) -> bool {
-        self.to_string() == other.to_string()
-    }
-}
-
-impl Eq for Ark<'_> {}
-
-impl Hash for Ark<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.to_string().hash(state);
     }
 }
 

@@ -73,7 +73,8 @@ pub(crate) fn is_printable(c: char) -> bool {
         && !matches!(c,
             '\u{7F}'..='\u{9F}'       // controls
             | '\u{AD}'                // soft hyphen
-            | '\u{61C}'               // bidirectional controls and other invisible format characters, up to …
+            // Bidirectional controls and other invisible format characters, up to …
+            | '\u{61C}'
             | '\u{200B}' | '\u{200E}' | '\u{200F}'
             | '\u{2028}'..='\u{202E}'
             | '\u{2060}'..='\u{206F}' // … here

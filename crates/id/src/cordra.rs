@@ -4,9 +4,8 @@ use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::hash::{Hash, Hasher};
-use core::str::FromStr;
 
-use crate::error::{ErrorKind, ParseError, Part};
+use crate::error::{ErrorKind, ParseError, Part, check_limit};
 use crate::guid::Guid;
 use crate::handle::{Handle, MAX_HANDLE};
 use crate::hdl_uri::HdlUri;
@@ -47,13 +46,7 @@ pub struct CordraId<'a> {
 impl<'a> CordraId<'a> {
     /// Reads a CORDRA identifier to the letter. Nothing is copied where the path is in uppercase.
     pub fn parse(text: &'a str) -> Result<Self, ParseError> {
-        if text.len() > MAX_HANDLE {
-            return Err(ParseError::new(
-                ErrorKind::TooLong(MAX_HANDLE),
-                Part::Handle,
-                MAX_HANDLE,
-            ));
-        }
+        check_limit(text.len(), MAX_HANDLE, Part::Handle)?;
         let (body, tail) = Tail::split(text);
         let slash = check_record(body)?;
         tail.check(body.len(), NonAscii::Refused)?;
@@ -182,7 +175,7 @@ fn check_record(text: &str) -> Result<usize, ParseError> {
                 } else {
                     ErrorKind::EmptySegment
                 };
-                return Err(ParseError::new(kind, Part::NamingAuthority, at));
+                return Err(kind.at(Part::NamingAuthority, at));
             }
             Some((_, b'.')) => segment_is_empty = true,
             Some((at, b'/')) => break at,
@@ -196,7 +189,7 @@ fn check_record(text: &str) -> Result<usize, ParseError> {
                 } else {
                     ErrorKind::MissingSuffix
                 };
-                return Err(ParseError::new(kind, Part::Text, text.len()));
+                return Err(kind.at(Part::Text, text.len()));
             }
         }
     };
@@ -222,21 +215,11 @@ impl fmt::Display for CordraId<'_> {
     }
 }
 
-impl FromStr for CordraId<'static> {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        CordraId::parse(text).map(CordraId::into_owned)
-    }
-}
-
 impl PartialEq<CordraId<'_>> for CordraId<'_> {
     fn eq(&self, other: &CordraId<'_>) -> bool {
         self.record.as_str() == other.record.as_str() && self.tail == other.tail
     }
 }
-
-impl Eq for CordraId<'_> {}
 
 impl Hash for CordraId<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {

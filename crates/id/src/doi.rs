@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
-use core::str::FromStr;
 
 use crate::chars::{PATH, strip_scheme};
 use crate::error::{ErrorKind, ParseError, Part};
@@ -17,9 +16,9 @@ use crate::percent::{self, NonAscii};
 /// `DOI-1`: a handle whose prefix is `10` or begins with `10.`, ASCII case-insensitive.
 ///
 /// ```text
-/// doi = "doi:" handle                                  ; literal: no triplets
-///     / ( "http" / "https" ) "://" [ "dx." ] "doi.org/" name  ; decoded, query and fragment dropped
-///     / "info:doi/" name                               ; likewise
+/// doi = "doi:" handle                                         ; literal: no triplets
+///     / ( "http" / "https" ) "://" [ "dx." ] "doi.org/" name  ; decoded, without query, fragment
+///     / "info:doi/" name                                      ; likewise
 ///     / handle
 /// ```
 ///
@@ -54,11 +53,7 @@ impl<'a> Doi<'a> {
             let uri = InfoUri::parse_by(text, grammar)?;
             let at = "info:doi/".len();
             if uri.namespace() != "doi" {
-                return Err(ParseError::new(
-                    ErrorKind::NotADoi,
-                    Part::Namespace,
-                    "info:".len(),
-                ));
+                return Err(ErrorKind::NotADoi.at(Part::Namespace, "info:".len()));
             }
             let end = at + uri.identifier().len();
             return Self::encoded(text.get(at..end).unwrap_or_default(), at);
@@ -93,7 +88,7 @@ impl<'a> Doi<'a> {
         if handle.prefix().is_doi() {
             Ok(Self(handle))
         } else {
-            Err(ParseError::new(ErrorKind::NotADoi, Part::Prefix, 0))
+            Err(ErrorKind::NotADoi.at(Part::Prefix, 0))
         }
     }
 
@@ -125,8 +120,7 @@ impl<'a> Doi<'a> {
     pub(crate) fn encoded(name: &'a str, base: usize) -> Result<Self, ParseError> {
         let handle = if name.contains('%') {
             let decoded = percent::decode_or_offset(name).map_err(|offset| {
-                let error =
-                    ParseError::new(ErrorKind::NotUtf8Triplets, Part::Handle, base + offset);
+                let error = ErrorKind::NotUtf8Triplets.at(Part::Handle, base + offset);
                 earlier_error(name.get(..offset).unwrap_or_default(), base).unwrap_or(error)
             })?;
             Handle::from_owned(decoded)
@@ -174,21 +168,11 @@ impl fmt::Display for Doi<'_> {
     }
 }
 
-impl FromStr for Doi<'static> {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        Doi::parse(text).map(Doi::into_owned)
-    }
-}
-
 impl PartialEq<Doi<'_>> for Doi<'_> {
     fn eq(&self, other: &Doi<'_>) -> bool {
         self.0.matches(&other.0, CaseRule::AsciiInsensitive)
     }
 }
-
-impl Eq for Doi<'_> {}
 
 impl Hash for Doi<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -213,17 +197,15 @@ mod tests {
 
     #[test]
     fn doi_1_spellings() {
-        assert_eq!(canonical("DOI:10.1000/a%2Fb"), "doi:10.1000/a%2fb");
-        assert_eq!(
-            canonical("http://DX.doi.org:80/10.1000/A%2F"),
-            "doi:10.1000/a/"
-        );
-        assert_eq!(
-            canonical("https://doi.org/10.1000%2F182?x#y"),
-            "doi:10.1000/182"
-        );
-        assert_eq!(canonical("INFO:DOI/10.1000%2F182#f"), "doi:10.1000/182");
-        assert_eq!(canonical("10/ABC"), "doi:10/abc");
+        for (text, expected) in [
+            ("DOI:10.1000/a%2Fb", "doi:10.1000/a%2fb"),
+            ("http://DX.doi.org:80/10.1000/A%2F", "doi:10.1000/a/"),
+            ("https://doi.org/10.1000%2F182?x#y", "doi:10.1000/182"),
+            ("INFO:DOI/10.1000%2F182#f", "doi:10.1000/182"),
+            ("10/ABC", "doi:10/abc"),
+        ] {
+            assert_eq!(canonical(text), expected, "{text}");
+        }
     }
 
     #[test]
@@ -238,23 +220,21 @@ mod tests {
 
     #[test]
     fn doi_1_errors() {
-        assert_eq!(refused("doi:11.1000/182"), ("not-a-doi", 4));
-        assert_eq!(refused("doi:10x/1"), ("not-a-doi", 4));
-        assert_eq!(refused("doi:10.1000"), ("missing-suffix", 11));
-        assert_eq!(refused("https://doi.org/20.1000/1"), ("not-a-doi", 16));
-        assert_eq!(refused("https://doi.org/10.1000/é"), ("bad-character", 24));
-        assert_eq!(
-            refused("https://doi.org/10.1000/1?<"),
-            ("bad-character", 26)
-        );
-        assert_eq!(refused("https://doi.org/10.1000/%2E"), ("dot-segment", 24));
-        assert_eq!(
-            refused("https://hdl.handle.net/10.1/x"),
-            ("unknown-resolver", 8)
-        );
-        assert_eq!(refused("https://doi.org"), ("missing-suffix", 15));
-        assert_eq!(refused("info:hdl/10.1/x"), ("not-a-doi", 5));
-        assert_eq!(refused("info:doi/10.1%07/x"), ("bad-character", 13));
-        assert_eq!(refused("hdl:10.1/x"), ("not-a-doi", 0));
+        for (text, code, at) in [
+            ("doi:11.1000/182", "not-a-doi", 4),
+            ("doi:10x/1", "not-a-doi", 4),
+            ("doi:10.1000", "missing-suffix", 11),
+            ("https://doi.org/20.1000/1", "not-a-doi", 16),
+            ("https://doi.org/10.1000/é", "bad-character", 24),
+            ("https://doi.org/10.1000/1?<", "bad-character", 26),
+            ("https://doi.org/10.1000/%2E", "dot-segment", 24),
+            ("https://hdl.handle.net/10.1/x", "unknown-resolver", 8),
+            ("https://doi.org", "missing-suffix", 15),
+            ("info:hdl/10.1/x", "not-a-doi", 5),
+            ("info:doi/10.1%07/x", "bad-character", 13),
+            ("hdl:10.1/x", "not-a-doi", 0),
+        ] {
+            assert_eq!(refused(text), (code, at), "{text}");
+        }
     }
 }

@@ -91,7 +91,7 @@ impl Guid {
         }
         if text.len() != DIGITS {
             let at = text.len().min(DIGITS);
-            return Err(ParseError::new(ErrorKind::GuidLength, Part::Guid, at));
+            return Err(ErrorKind::GuidLength.at(Part::Guid, at));
         }
         Ok(())
     }
@@ -108,8 +108,8 @@ impl FromStr for Guid {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         Self::check(text)?;
-        let value = u128::from_str_radix(text, 16)
-            .map_err(|_| ParseError::new(ErrorKind::GuidLength, Part::Guid, 0))?;
+        let value =
+            u128::from_str_radix(text, 16).map_err(|_| ErrorKind::GuidLength.at(Part::Guid, 0))?;
         Ok(Self(value.to_be_bytes()))
     }
 }

@@ -8,10 +8,9 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt;
 use core::hash::{Hash, Hasher};
-use core::str::FromStr;
 
 use crate::chars::is_printable;
-use crate::error::{ErrorKind, ParseError, Part};
+use crate::error::{ErrorKind, ParseError, Part, check_limit};
 use crate::key::Key;
 use crate::prefix::{self, Prefix};
 
@@ -84,16 +83,12 @@ impl<'a> Handle<'a> {
     /// ```
     pub fn from_stored(text: &'a str) -> Result<Self, ParseError> {
         match text.find('/') {
-            Some(0) => Err(ParseError::new(ErrorKind::EmptyPrefix, Part::Prefix, 0)),
+            Some(0) => Err(ErrorKind::EmptyPrefix.at(Part::Prefix, 0)),
             Some(slash) => Ok(Self {
                 text: Cow::Borrowed(text),
                 slash,
             }),
-            None => Err(ParseError::new(
-                ErrorKind::MissingSuffix,
-                Part::Handle,
-                text.len(),
-            )),
+            None => Err(ErrorKind::MissingSuffix.at(Part::Handle, text.len())),
         }
     }
 
@@ -251,18 +246,12 @@ impl CaseRule {
 /// ```
 pub fn utf8(bytes: &[u8]) -> Result<&str, ParseError> {
     core::str::from_utf8(bytes)
-        .map_err(|error| ParseError::new(ErrorKind::NotUtf8, Part::Text, error.valid_up_to()))
+        .map_err(|error| ErrorKind::NotUtf8.at(Part::Text, error.valid_up_to()))
 }
 
 /// The strict rules for a whole handle; returns where the dividing `/` stands.
 fn check(text: &str) -> Result<usize, ParseError> {
-    if text.len() > MAX_HANDLE {
-        return Err(ParseError::new(
-            ErrorKind::TooLong(MAX_HANDLE),
-            Part::Handle,
-            MAX_HANDLE,
-        ));
-    }
+    check_limit(text.len(), MAX_HANDLE, Part::Handle)?;
     let slash = text.find('/').unwrap_or(text.len());
     let (prefix, rest) = text.split_at_checked(slash).unwrap_or((text, ""));
     match prefix::check(prefix) {
@@ -273,16 +262,12 @@ fn check(text: &str) -> Result<usize, ParseError> {
             } else {
                 ErrorKind::MissingSuffix
             };
-            return Err(ParseError::new(kind, Part::Handle, text.len()));
+            return Err(kind.at(Part::Handle, text.len()));
         }
         outcome => outcome?,
     }
     let Some(suffix) = rest.strip_prefix('/') else {
-        return Err(ParseError::new(
-            ErrorKind::MissingSuffix,
-            Part::Handle,
-            text.len(),
-        ));
+        return Err(ErrorKind::MissingSuffix.at(Part::Handle, text.len()));
     };
     check_suffix(suffix).map_err(|error| error.shifted(slash + 1))?;
     Ok(slash)
@@ -290,10 +275,13 @@ fn check(text: &str) -> Result<usize, ParseError> {
 
 /// `HDL-3` and `HDL-4` for the part after the first `/`.
 pub(crate) fn check_suffix(text: &str) -> Result<(), ParseError> {
-    let space =
-        |at, c| ParseError::new(ErrorKind::WhiteSpace, Part::Suffix, at).with_found(Some(c));
+    let space = |at, c| {
+        ErrorKind::WhiteSpace
+            .at(Part::Suffix, at)
+            .with_found(Some(c))
+    };
     let Some(first) = text.chars().next() else {
-        return Err(ParseError::new(ErrorKind::EmptySuffix, Part::Suffix, 0));
+        return Err(ErrorKind::EmptySuffix.at(Part::Suffix, 0));
     };
     if first.is_whitespace() {
         return Err(space(0, first));
@@ -315,21 +303,11 @@ impl fmt::Display for Handle<'_> {
     }
 }
 
-impl FromStr for Handle<'static> {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        Handle::parse(text).map(Handle::into_owned)
-    }
-}
-
 impl PartialEq<Handle<'_>> for Handle<'_> {
     fn eq(&self, other: &Handle<'_>) -> bool {
         self.matches(other, CaseRule::Sensitive)
     }
 }
-
-impl Eq for Handle<'_> {}
 
 impl Hash for Handle<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {

@@ -8,10 +8,9 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt;
 use core::hash::{Hash, Hasher};
-use core::str::FromStr;
 
 use crate::chars::{CharSet, PCHAR, REG_NAME, scheme_length, strip_scheme};
-use crate::error::{ErrorKind, ParseError, Part};
+use crate::error::{ErrorKind, ParseError, Part, check_limit};
 use crate::handle::{self, CaseRule, Handle, MAX_HANDLE};
 use crate::percent::{self, NonAscii};
 use crate::prefix;
@@ -162,19 +161,8 @@ impl<'a> HdlUri<'a> {
     /// # Ok::<_, handfast_id::ParseError>(())
     /// ```
     pub fn new(handle: Handle<'a>) -> Result<Self, ParseError> {
-        if let Some(error) = handle.irregularity() {
-            return Err(error);
-        }
-        check_dot_segment(
-            handle.suffix(),
-            handle.as_str().len() - handle.suffix().len(),
-        )?;
-        Self {
-            handle,
-            tail: Tail::default(),
-            form: HdlForm::Path,
-        }
-        .within_limit()
+        check_has_uri(&handle)?;
+        Self::from_cordra(handle, Tail::default()).within_limit()
     }
 
     /// The same URI with another query, which must be `uric` (percent-encoded already).
@@ -320,11 +308,7 @@ pub(crate) fn read_handle<'a>(
 
     let suffix_at = base + slash + 1;
     let Some(raw_suffix) = rest.strip_prefix('/') else {
-        return Err(ParseError::new(
-            ErrorKind::MissingSuffix,
-            Part::Handle,
-            base + text.len(),
-        ));
+        return Err(ErrorKind::MissingSuffix.at(Part::Handle, base + text.len()));
     };
     let checks = PartChecks {
         base: suffix_at,
@@ -333,11 +317,7 @@ pub(crate) fn read_handle<'a>(
     };
     let triplets = match checks.characters(raw_suffix, in_suffix, non_ascii) {
         Err(error) if error.found() == Some('/') => {
-            return Err(ParseError::new(
-                ErrorKind::SlashInSuffix,
-                Part::Suffix,
-                error.at(),
-            ));
+            return Err(ErrorKind::SlashInSuffix.at(Part::Suffix, error.at()));
         }
         outcome => outcome?,
     };
@@ -351,13 +331,7 @@ pub(crate) fn read_handle<'a>(
     let suffix = text.get(slash + 1..).unwrap_or_default();
     handle::check_suffix(suffix).map_err(|error| relocate(error, raw_suffix, suffix_at))?;
     check_dot_segment(suffix, suffix_at)?;
-    if text.len() > MAX_HANDLE {
-        return Err(ParseError::new(
-            ErrorKind::TooLong(MAX_HANDLE),
-            Part::Handle,
-            MAX_HANDLE,
-        ));
-    }
+    check_limit(text.len(), MAX_HANDLE, Part::Handle)?;
     Ok(Handle::from_checked(text, slash))
 }
 
@@ -385,7 +359,7 @@ impl PartChecks {
     /// The decoded form, behind texts that are decoded already.
     fn decoded(&self, head: &[&str], raw: &str) -> Result<String, ParseError> {
         percent::decode_behind(head, raw).map_err(|offset| {
-            let error = ParseError::new(ErrorKind::NotUtf8Triplets, self.part, self.base + offset);
+            let error = ErrorKind::NotUtf8Triplets.at(self.part, self.base + offset);
             self.earlier(raw, offset).unwrap_or(error)
         })
     }
@@ -401,36 +375,31 @@ fn relocate(error: ParseError, raw: &str, base: usize) -> ParseError {
     error.moved_to(base + percent::encoded_offset(raw, error.at()))
 }
 
+/// An error if a handle cannot stand in a URI: if its suffix is `.` or `..`, or if it is irregular.
+pub(crate) fn check_has_uri(handle: &Handle<'_>) -> Result<(), ParseError> {
+    if let Some(error) = handle.irregularity() {
+        return Err(error);
+    }
+    let (prefix, suffix) = handle.split();
+    check_dot_segment(suffix, prefix.len() + 1)
+}
+
 /// `URI-11`: generic software removes such segments from a path.
 pub(crate) fn check_dot_segment(suffix: &str, at: usize) -> Result<(), ParseError> {
     if suffix == "." || suffix == ".." {
-        return Err(ParseError::new(ErrorKind::DotSegment, Part::Suffix, at));
+        return Err(ErrorKind::DotSegment.at(Part::Suffix, at));
     }
     Ok(())
 }
 
 /// `X-4` for what was given.
 pub(crate) fn check_length(text: &str) -> Result<(), ParseError> {
-    if text.len() > MAX_TEXT {
-        return Err(ParseError::new(
-            ErrorKind::TooLong(MAX_TEXT),
-            Part::Text,
-            MAX_TEXT,
-        ));
-    }
-    Ok(())
+    check_limit(text.len(), MAX_TEXT, Part::Text)
 }
 
 /// `X-4` for the canonical form.
 pub(crate) fn check_canonical_length(length: usize) -> Result<(), ParseError> {
-    if length > MAX_TEXT {
-        return Err(ParseError::new(
-            ErrorKind::TooLong(MAX_TEXT),
-            Part::Canonical,
-            MAX_TEXT,
-        ));
-    }
-    Ok(())
+    check_limit(length, MAX_TEXT, Part::Canonical)
 }
 
 /// Why a text without the scheme that was asked for is refused.
@@ -440,7 +409,7 @@ pub(crate) fn wrong_scheme(text: &str) -> ParseError {
         Some(_) => ErrorKind::WrongScheme,
         None => ErrorKind::NoScheme,
     };
-    ParseError::new(kind, Part::Scheme, 0)
+    kind.at(Part::Scheme, 0)
 }
 
 impl fmt::Display for HdlUri<'_> {
@@ -450,21 +419,11 @@ impl fmt::Display for HdlUri<'_> {
     }
 }
 
-impl FromStr for HdlUri<'static> {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        HdlUri::parse(text).map(HdlUri::into_owned)
-    }
-}
-
 impl PartialEq<HdlUri<'_>> for HdlUri<'_> {
     fn eq(&self, other: &HdlUri<'_>) -> bool {
         self.matches(other, CaseRule::Sensitive)
     }
 }
-
-impl Eq for HdlUri<'_> {}
 
 impl Hash for HdlUri<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {

@@ -83,7 +83,7 @@ struct Entry {
     #[serde(default)]
     resolution: Resolution,
     #[serde(default)]
-    examples: Vec<Example>,
+    examples: Vec<NamespaceExample>,
 }
 
 #[derive(Default, Deserialize)]
@@ -125,13 +125,6 @@ struct Resolution {
     security: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Example {
-    input: String,
-    canonical: String,
-}
-
 impl Entry {
     fn read(self) -> Result<Namespace, NamespaceError> {
         let name = self.namespace;
@@ -163,11 +156,7 @@ impl Entry {
             normalisation: self.normalisation.summary,
             mechanism: self.resolution.mechanism,
             security: self.resolution.security,
-            examples: self
-                .examples
-                .into_iter()
-                .map(|Example { input, canonical }| NamespaceExample { input, canonical })
-                .collect(),
+            examples: self.examples,
         };
         Ok(namespace
             .with_steps(steps)

@@ -166,13 +166,7 @@ impl HttpResolver {
     /// The address of a handle. A suffix of `.` or `..` has none (`URI-11`), nor has a stored name
     /// that is irregular (`HDL-8`).
     pub fn url(&self, handle: &Handle<'_>) -> Result<String, ParseError> {
-        if let Some(error) = handle.irregularity() {
-            return Err(error);
-        }
-        check_dot_segment(
-            handle.suffix(),
-            handle.as_str().len() - handle.suffix().len(),
-        )?;
+        hdl_uri::check_has_uri(handle)?;
         let mut url = self.to_string();
         url.push('/');
         // Writing to a string cannot fail.
@@ -256,7 +250,7 @@ fn check_authority(text: &str) -> Result<(), ParseError> {
             },
         };
     if host.is_empty() {
-        return Err(ParseError::new(ErrorKind::Empty, Part::Text, host_at));
+        return Err(ErrorKind::Empty.at(Part::Text, host_at));
     }
     percent::check(host, host_at, allowed, NonAscii::Refused, Part::Text)?;
     let port_at = text.len() - after.len();
@@ -334,14 +328,14 @@ impl<'a> HttpUrl<'a> {
         let at = self.text.len() - self.rest.len();
         match body.strip_prefix('/') {
             Some(path) => Ok((path, at + 1)),
-            None => Err(ParseError::new(ErrorKind::MissingSuffix, Part::Text, at)),
+            None => Err(ErrorKind::MissingSuffix.at(Part::Text, at)),
         }
     }
 
     /// The error for an address of an unknown resolver.
     pub(crate) fn unknown_resolver(&self) -> ParseError {
         let at = self.text.len() - self.rest.len() - self.authority.len();
-        ParseError::new(ErrorKind::UnknownResolver, Part::Text, at)
+        ErrorKind::UnknownResolver.at(Part::Text, at)
     }
 
     pub(crate) fn tail(&self) -> Tail<'a> {
@@ -369,7 +363,7 @@ impl<'a> HttpUrl<'a> {
             }
         }
         let at = self.path().map_or_else(|error| error.at(), |(_, at)| at);
-        Some(Err(ParseError::new(ErrorKind::NotServed, Part::Text, at)))
+        Some(Err(ErrorKind::NotServed.at(Part::Text, at)))
     }
 
     fn read_under(
@@ -382,10 +376,10 @@ impl<'a> HttpUrl<'a> {
             if resolver.serves_handles() {
                 error
             } else {
-                ParseError::new(ErrorKind::NotServed, Part::Text, error.at())
+                ErrorKind::NotServed.at(Part::Text, error.at())
             }
         })?;
-        let not_served = ParseError::new(ErrorKind::NotServed, Part::Text, path_at);
+        let not_served = ErrorKind::NotServed.at(Part::Text, path_at);
         // URN-4: URNs and ARKs stand directly behind the host, whatever segment handles need.
         if let Some(named) = self.read_direct_name(path_at, resolver, non_ascii, rules) {
             return named;

@@ -127,7 +127,7 @@ impl Identifier<'_> {
         } else {
             (ErrorKind::HasFragment, Part::Fragment)
         };
-        Err(ParseError::new(kind, part, record.len()))
+        Err(kind.at(part, record.len()))
     }
 
     /// The scheme it was written in.
@@ -434,7 +434,7 @@ impl FromStr for Scheme {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let found = Self::ALL.into_iter().find(|scheme| scheme.as_str() == text);
-        found.ok_or(ParseError::new(ErrorKind::UnknownScheme, Part::Scheme, 0))
+        found.ok_or(ErrorKind::UnknownScheme.at(Part::Scheme, 0))
     }
 }
 

@@ -7,8 +7,6 @@
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use core::fmt;
-use core::hash::{Hash, Hasher};
-use core::str::FromStr;
 
 use crate::chars::{PATH, PCHAR, strip_scheme};
 use crate::error::{ErrorKind, ParseError, Part};
@@ -87,11 +85,7 @@ impl<'a> InfoUri<'a> {
         check_namespace(namespace).map_err(|error| error.shifted(namespace_at))?;
         let identifier_at = namespace_at + namespace.len() + 1;
         let Some(rest) = text.get(identifier_at..) else {
-            return Err(ParseError::new(
-                ErrorKind::MissingIdentifier,
-                Part::Text,
-                text.len(),
-            ));
+            return Err(ErrorKind::MissingIdentifier.at(Part::Text, text.len()));
         };
         let (identifier, fragment) = match (grammar, rest.split_once('#')) {
             (InfoGrammar::Rfc4452, Some((identifier, fragment))) => (identifier, Some(fragment)),
@@ -110,8 +104,8 @@ impl<'a> InfoUri<'a> {
             Part::Identifier,
         )
         .map_err(|error| match error.found() {
-            Some('?') => ParseError::new(ErrorKind::HasQuery, Part::Identifier, error.at()),
-            Some('#') => ParseError::new(ErrorKind::HasFragment, Part::Identifier, error.at()),
+            Some('?') => ErrorKind::HasQuery.at(Part::Identifier, error.at()),
+            Some('#') => ErrorKind::HasFragment.at(Part::Identifier, error.at()),
             _ => error,
         })?;
         if let Some(fragment) = fragment {
@@ -360,11 +354,7 @@ pub enum InfoValidity {
 /// `INFO-2`: an ASCII letter, then letters, digits, `+`, `-`, `.`.
 pub(crate) fn check_namespace(text: &str) -> Result<(), ParseError> {
     let Some(first) = text.chars().next() else {
-        return Err(ParseError::new(
-            ErrorKind::EmptyNamespace,
-            Part::Namespace,
-            0,
-        ));
+        return Err(ErrorKind::EmptyNamespace.at(Part::Namespace, 0));
     };
     let later = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     let wrong = text.char_indices().find(|(_, c)| !later(*c));
@@ -412,28 +402,6 @@ impl fmt::Display for InfoUri<'_> {
     }
 }
 
-impl FromStr for InfoUri<'static> {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        InfoUri::parse(text).map(InfoUri::into_owned)
-    }
-}
-
-impl PartialEq<InfoUri<'_>> for InfoUri<'_> {
-    fn eq(&self, other: &InfoUri<'_>) -> bool {
-        self.to_string() == other.to_string()
-    }
-}
-
-impl Eq for InfoUri<'_> {}
-
-impl Hash for InfoUri<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.to_string().hash(state);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -450,34 +418,17 @@ mod tests {
     #[test]
     fn info_1_info_2_namespace() {
         assert_eq!(canonical("INFO:A+b-C.d/X"), "info:a+b-c.d/X");
-        assert_eq!(
-            refused("info:lccn", InfoGrammar::Rfc4452),
-            ("missing-identifier", 9)
-        );
-        assert_eq!(
-            refused("info:", InfoGrammar::Rfc4452),
-            ("empty-namespace", 5)
-        );
-        assert_eq!(
-            refused("info:/x", InfoGrammar::Rfc4452),
-            ("empty-namespace", 5)
-        );
-        assert_eq!(
-            refused("info:1c/x", InfoGrammar::Rfc4452),
-            ("bad-character", 5)
-        );
-        assert_eq!(
-            refused("info:l_c/x", InfoGrammar::Rfc4452),
-            ("bad-character", 6)
-        );
-        assert_eq!(
-            refused("info:x#y/z", InfoGrammar::Rfc4452),
-            ("bad-character", 6)
-        );
-        assert_eq!(
-            refused("inf:x/y", InfoGrammar::Rfc4452),
-            ("wrong-scheme", 0)
-        );
+        for (text, code, at) in [
+            ("info:lccn", "missing-identifier", 9),
+            ("info:", "empty-namespace", 5),
+            ("info:/x", "empty-namespace", 5),
+            ("info:1c/x", "bad-character", 5),
+            ("info:l_c/x", "bad-character", 6),
+            ("info:x#y/z", "bad-character", 6),
+            ("inf:x/y", "wrong-scheme", 0),
+        ] {
+            assert_eq!(refused(text, InfoGrammar::Rfc4452), (code, at), "{text}");
+        }
     }
 
     /// Every ASCII character in each place, by the grammar of the draft.
@@ -512,30 +463,16 @@ mod tests {
 
     #[test]
     fn info_3_two_grammars() {
-        assert_eq!(
-            refused("info:ddc/22/eng", InfoGrammar::Draft),
-            ("bad-character", 11)
-        );
-        assert_eq!(
-            refused("info:lccn/a#b", InfoGrammar::Draft),
-            ("has-fragment", 11)
-        );
-        assert_eq!(
-            refused("info:lccn/a?b", InfoGrammar::Draft),
-            ("has-query", 11)
-        );
-        assert_eq!(
-            refused("info:lccn/a?b", InfoGrammar::Rfc4452),
-            ("has-query", 11)
-        );
-        assert_eq!(
-            refused("info:x/a#b#c", InfoGrammar::Rfc4452),
-            ("second-fragment", 10)
-        );
-        assert_eq!(
-            refused("info:x/é", InfoGrammar::Rfc4452),
-            ("bad-character", 7)
-        );
+        for (grammar, text, code, at) in [
+            (InfoGrammar::Draft, "info:ddc/22/eng", "bad-character", 11),
+            (InfoGrammar::Draft, "info:lccn/a#b", "has-fragment", 11),
+            (InfoGrammar::Draft, "info:lccn/a?b", "has-query", 11),
+            (InfoGrammar::Rfc4452, "info:lccn/a?b", "has-query", 11),
+            (InfoGrammar::Rfc4452, "info:x/a#b#c", "second-fragment", 10),
+            (InfoGrammar::Rfc4452, "info:x/é", "bad-character", 7),
+        ] {
+            assert_eq!(refused(text, grammar), (code, at), "{text}");
+        }
         assert_eq!(InfoUri::parse("info:lccn/#").unwrap().fragment(), Some(""));
         // The printed form obeys the grammar, too.
         let draft = crate::RuleBook::standard().with_info_grammar(InfoGrammar::Draft);

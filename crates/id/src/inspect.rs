@@ -98,11 +98,11 @@ impl<'a> Inspection<'a> {
             Scheme::Cordra | Scheme::Handle => MAX_HANDLE,
             _ => MAX_TEXT,
         };
-        let too_long = ParseError::new(ErrorKind::TooLong(limit), Part::Text, limit);
+        let too_long = ErrorKind::TooLong(limit).at(Part::Text, limit);
         let error = match core::str::from_utf8(bytes) {
             // A character that is cut off at the end was whole in the text.
             Err(error) if error.error_len().is_some() => {
-                ParseError::new(ErrorKind::NotUtf8, Part::Text, error.valid_up_to())
+                ErrorKind::NotUtf8.at(Part::Text, error.valid_up_to())
             }
             _ => too_long,
         };
@@ -151,6 +151,7 @@ pub struct Inspected<'a> {
 /// assert_eq!(found.components()[3], ("fragment", Component::Absent));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
 pub enum Component<'a> {
     /// It could be there and is not.
     Absent,
@@ -243,7 +244,7 @@ impl<'a> From<Option<&'a str>> for Component<'a> {
 mod json {
     use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 
-    use super::{Component, Inspected, Inspection};
+    use super::{Inspected, Inspection};
     use crate::error::ParseError;
 
     impl Serialize for Inspection<'_> {
@@ -272,17 +273,6 @@ mod json {
     impl Serialize for ComponentsJson<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             serializer.collect_map(self.0.components())
-        }
-    }
-
-    impl Serialize for Component<'_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            match self {
-                Self::Absent => serializer.serialize_none(),
-                Self::Flag(flag) => serializer.serialize_bool(*flag),
-                Self::List(list) => serializer.collect_seq(list),
-                Self::Text(text) => serializer.serialize_str(text),
-            }
         }
     }
 

@@ -13,10 +13,11 @@ use crate::prefix::Prefix;
 ///
 /// | of | key |
 /// | --- | --- |
-/// | a handle, however written | `hdl:`, the ASCII-uppercase prefix, `/`, the suffix by its case rule |
+/// | a handle in any form | `hdl:`, ASCII-uppercase prefix, `/`, suffix by its case rule |
 /// | a URN | its canonical form |
 /// | an ARK | its canonical form |
-/// | an `info` URI | its canonical form, fragment included; but of `info:hdl/`, `info:doi/` and `info:ark/` that of the thing they name |
+/// | an `info` URI | its canonical form with its fragment |
+/// | an `info:hdl/`, `info:doi/` or `info:ark/` URI | the key of the thing that it names |
 ///
 /// Keys are not identifiers: they are never shown or parsed.
 ///

@@ -26,11 +26,10 @@ mod percent;
 mod prefix;
 mod recognise;
 mod rules;
-#[cfg(feature = "serde")]
-mod serde_impls;
 mod spellings;
 mod steps;
 mod tail;
+mod traits;
 mod urn;
 mod urn_profile;
 

@@ -5,7 +5,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use crate::error::ParseError;
 use crate::info::check_namespace;
@@ -79,11 +78,9 @@ impl Namespace {
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn into_former(self) -> Self {
-        Self {
-            is_former: true,
-            ..self
-        }
+    pub fn into_former(mut self) -> Self {
+        self.is_former = true;
+        self
     }
 
     /// Whether it was registered, and is no longer.
@@ -158,6 +155,11 @@ pub struct NamespaceRecord {
 /// assert_eq!(example.canonical, "info:pronom/fmt/42");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "historical",
+    derive(serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct NamespaceExample {
     /// As someone may write it.
     pub input: String,
@@ -291,20 +293,23 @@ impl Namespaces {
 /// let error = Namespaces::from_json(r#"[{"namespace": "1x"}]"#).unwrap_err();
 /// assert!(matches!(error, NamespaceError::Name { .. }));
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NamespaceError {
     /// Two entries for one namespace.
+    #[error("namespace `{name}` stands twice")]
     Duplicate {
         /// The namespace.
         name: String,
     },
     /// The text is not JSON of the expected shape.
+    #[error("not a list of registry entries: {message}")]
     Json {
         /// The error of the JSON parser.
         message: String,
     },
     /// The namespace string is not one.
+    #[error("namespace `{name}`")]
     Name {
         /// The string.
         name: String,
@@ -312,6 +317,7 @@ pub enum NamespaceError {
         source: ParseError,
     },
     /// The syntax does not compile.
+    #[error("syntax of namespace `{name}`")]
     Pattern {
         /// The namespace.
         name: String,
@@ -319,35 +325,13 @@ pub enum NamespaceError {
         source: PatternError,
     },
     /// A normalisation step is not one.
+    #[error("steps of namespace `{name}`")]
     Step {
         /// The namespace.
         name: String,
         /// What is wrong with it.
         source: StepError,
     },
-}
-
-impl fmt::Display for NamespaceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Duplicate { name } => write!(f, "namespace `{name}` stands twice"),
-            Self::Json { message } => write!(f, "not a list of registry entries: {message}"),
-            Self::Name { name, .. } => write!(f, "namespace `{name}`"),
-            Self::Pattern { name, .. } => write!(f, "syntax of namespace `{name}`"),
-            Self::Step { name, .. } => write!(f, "steps of namespace `{name}`"),
-        }
-    }
-}
-
-impl core::error::Error for NamespaceError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            Self::Duplicate { .. } | Self::Json { .. } => None,
-            Self::Name { source, .. } => Some(source),
-            Self::Pattern { source, .. } => Some(source),
-            Self::Step { source, .. } => Some(source),
-        }
-    }
 }
 
 impl NamespaceError {

@@ -1,7 +1,6 @@
 //! Patterns: the syntax that an authority states for its names.
 
 use alloc::string::{String, ToString};
-use core::fmt;
 
 use regex::{Captures, Regex, RegexBuilder};
 
@@ -112,36 +111,22 @@ impl Eq for Pattern {}
 /// let error = Pattern::new(&"a".repeat(2_000)).unwrap_err();
 /// assert!(matches!(error, PatternError::TooLong { length: 2_000 }));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatternError {
     /// It is no regular expression, or one that takes too much memory.
+    #[error("{message}")]
     Syntax {
         /// The error of the pattern compiler.
         message: String,
     },
     /// It is longer than 1,024 bytes.
+    #[error("a pattern has at most {MAX_PATTERN} bytes, this one has {length}")]
     TooLong {
         /// Its length.
         length: usize,
     },
 }
-
-impl fmt::Display for PatternError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Syntax { message } => f.write_str(message),
-            Self::TooLong { length } => {
-                write!(
-                    f,
-                    "a pattern has at most {MAX_PATTERN} bytes, this one has {length}"
-                )
-            }
-        }
-    }
-}
-
-impl core::error::Error for PatternError {}
 
 #[cfg(test)]
 mod tests {

@@ -36,10 +36,9 @@ pub(crate) fn check(
             [byte, tail @ ..] if allowed.has(*byte) => rest = tail,
             [b'%', tail @ ..] => {
                 let at = base + text.len() - rest.len();
-                let (value, tail) =
-                    hex_pair(tail).ok_or(ParseError::new(ErrorKind::BadTriplet, part, at))?;
+                let (value, tail) = hex_pair(tail).ok_or(ErrorKind::BadTriplet.at(part, at))?;
                 if value == 0 {
-                    return Err(ParseError::new(ErrorKind::NulTriplet, part, at));
+                    return Err(ErrorKind::NulTriplet.at(part, at));
                 }
                 has_triplet = true;
                 rest = tail;
@@ -144,7 +143,7 @@ pub(crate) fn earlier_error(
         .map(|error| error.moved_to(base + encoded_offset(head, error.at())))
         .or_else(|| {
             let at = base + encoded_offset(head, valid);
-            broken.then(|| ParseError::new(ErrorKind::NotUtf8Triplets, part, at))
+            broken.then(|| ErrorKind::NotUtf8Triplets.at(part, at))
         })
 }
 

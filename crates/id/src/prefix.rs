@@ -4,10 +4,9 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt;
 use core::hash::{Hash, Hasher};
-use core::str::FromStr;
 
 use crate::chars::is_printable;
-use crate::error::{ErrorKind, ParseError, Part};
+use crate::error::{ErrorKind, ParseError, Part, check_limit};
 use crate::handle::MAX_HANDLE;
 
 /// The prefix of a handle, such as `20.500.12345`: also known as a naming authority.
@@ -40,14 +39,7 @@ impl<'a> Prefix<'a> {
     /// Reads a prefix to the letter.
     pub fn parse(text: &'a str) -> Result<Self, ParseError> {
         // A prefix is of use only with a `/` and at least one byte of suffix.
-        if text.len() > MAX_HANDLE - 2 {
-            let limit = MAX_HANDLE - 2;
-            return Err(ParseError::new(
-                ErrorKind::TooLong(limit),
-                Part::Prefix,
-                limit,
-            ));
-        }
+        check_limit(text.len(), MAX_HANDLE - 2, Part::Prefix)?;
         check(text)?;
         Ok(Self(Cow::Borrowed(text)))
     }
@@ -111,13 +103,13 @@ pub(crate) fn check(text: &str) -> Result<(), ParseError> {
     for (at, c) in text.char_indices() {
         match c {
             '.' if segment_is_empty => {
-                return Err(ParseError::new(ErrorKind::EmptySegment, Part::Prefix, at));
+                return Err(ErrorKind::EmptySegment.at(Part::Prefix, at));
             }
             '.' => segment_is_empty = true,
-            '/' => return Err(ParseError::new(ErrorKind::SlashInPrefix, Part::Prefix, at)),
+            '/' => return Err(ErrorKind::SlashInPrefix.at(Part::Prefix, at)),
             '!'..='~' => segment_is_empty = false,
             _ if c.is_whitespace() => {
-                let error = ParseError::new(ErrorKind::WhiteSpace, Part::Prefix, at);
+                let error = ErrorKind::WhiteSpace.at(Part::Prefix, at);
                 return Err(error.with_found(Some(c)));
             }
             _ if !is_printable(c) => {
@@ -127,12 +119,8 @@ pub(crate) fn check(text: &str) -> Result<(), ParseError> {
         }
     }
     match (text.is_empty(), segment_is_empty) {
-        (true, _) => Err(ParseError::new(ErrorKind::EmptyPrefix, Part::Prefix, 0)),
-        (_, true) => Err(ParseError::new(
-            ErrorKind::EmptySegment,
-            Part::Prefix,
-            text.len(),
-        )),
+        (true, _) => Err(ErrorKind::EmptyPrefix.at(Part::Prefix, 0)),
+        (_, true) => Err(ErrorKind::EmptySegment.at(Part::Prefix, text.len())),
         _ => Ok(()),
     }
 }
@@ -143,21 +131,11 @@ impl fmt::Display for Prefix<'_> {
     }
 }
 
-impl FromStr for Prefix<'static> {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        Prefix::parse(text).map(Prefix::into_owned)
-    }
-}
-
 impl PartialEq<Prefix<'_>> for Prefix<'_> {
     fn eq(&self, other: &Prefix<'_>) -> bool {
         self.0.eq_ignore_ascii_case(&other.0)
     }
 }
-
-impl Eq for Prefix<'_> {}
 
 impl Hash for Prefix<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {

@@ -105,7 +105,7 @@ impl Recognised<'_> {
                 } else {
                     (ErrorKind::HasFragment, Part::Fragment)
                 };
-                Err(ParseError::new(kind, part, mark + self.start))
+                Err(kind.at(part, mark + self.start))
             }
         }
     }
@@ -198,7 +198,7 @@ fn read<'a>(
         return Ok((Identifier::Urn(urn), RecognisedBy::BareUrn));
     }
     if scheme_length(text).is_some() {
-        return Err(ParseError::new(ErrorKind::UnknownScheme, Part::Scheme, 0));
+        return Err(ErrorKind::UnknownScheme.at(Part::Scheme, 0));
     }
     Ok((read_bare_handle(text, rules)?, RecognisedBy::BareHandle))
 }
@@ -224,59 +224,66 @@ fn read_bare_handle<'a>(text: &'a str, rules: &dyn Rules) -> Result<Identifier<'
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::ToString;
+    use alloc::string::{String, ToString};
 
     use super::*;
     use crate::{HttpResolver, Prefix, RuleBook, Standard};
 
-    fn refused(text: &str) -> (&'static str, usize) {
-        let error = recognise(text, &Standard).unwrap_err();
-        (error.code(), error.at())
+    /// The canonical form, or the code and offset of the error.
+    type Read<T> = Result<T, (&'static str, usize)>;
+
+    fn read_by(text: &str, rules: &dyn Rules) -> Read<String> {
+        recognise(text, rules)
+            .map(|found| found.identifier.to_string())
+            .map_err(|error| (error.code(), error.at()))
     }
 
-    fn found(text: &str) -> (&'static str, alloc::string::String) {
-        let identifier = recognise(text, &Standard).unwrap().identifier;
-        (identifier.scheme().as_str(), identifier.to_string())
+    fn check(rules: &dyn Rules, table: &[(&str, Read<&str>)]) {
+        for (text, expected) in table {
+            assert_eq!(read_by(text, rules), expected.map(str::to_string), "{text}");
+        }
     }
 
     #[test]
     fn x_7_trims_white_space_and_one_pair_of_brackets() {
-        assert_eq!(found(" \u{A0}< 20.1000/x >\n").1, "20.1000/x");
-        assert_eq!(found("\"20.1000/x\"").1, "20.1000/x");
-        assert_eq!(found("[20.1000/x]").1, "20.1000/x");
-        assert_eq!(
-            found("[2000.01/FFEE9F72B00C4189B137ECD34188B94E]").1,
-            "2000.01/FFEE9F72B00C4189B137ECD34188B94E"
-        );
-        assert_eq!(found("\"<20.1000/x>\"").1, "<20.1000/x>");
-        assert_eq!(found("<20.1000/x").1, "<20.1000/x");
-        assert_eq!(refused("  <hdl:100.102>"), ("missing-suffix", 14));
-        assert_eq!(refused(" \" "), ("missing-suffix", 2));
-        assert_eq!(refused("<>"), ("empty", 1));
-        assert_eq!(refused(""), ("empty", 0));
+        let cordra = "2000.01/FFEE9F72B00C4189B137ECD34188B94E";
+        let table = [
+            (" \u{A0}< 20.1000/x >\n", Ok("20.1000/x")),
+            ("\"20.1000/x\"", Ok("20.1000/x")),
+            ("[20.1000/x]", Ok("20.1000/x")),
+            ("[2000.01/FFEE9F72B00C4189B137ECD34188B94E]", Ok(cordra)),
+            ("\"<20.1000/x>\"", Ok("<20.1000/x>")),
+            ("<20.1000/x", Ok("<20.1000/x")),
+            ("  <hdl:100.102>", Err(("missing-suffix", 14))),
+            (" \" ", Err(("missing-suffix", 2))),
+            ("<>", Err(("empty", 1))),
+            ("", Err(("empty", 0))),
+        ];
+        check(&Standard, &table);
     }
 
     #[test]
     fn x_4_limits_apply_to_what_is_left() {
-        let long = " ".repeat(9_000) + "20.1000/x";
-        assert!(recognise(&long, &Standard).is_ok());
-        assert_eq!(
-            refused(&(" hdl:1/x?".to_string() + &"q".repeat(9_000))),
-            ("too-long", 8_193)
-        );
-        assert_eq!(
-            refused(&("urn-3:a:".to_string() + &"b".repeat(8_181))),
-            ("too-long", 8_192)
-        );
+        let query = " hdl:1/x?".to_string() + &"q".repeat(9_000);
+        let urn = "urn-3:a:".to_string() + &"b".repeat(8_181);
+        let table = [
+            (&*(" ".repeat(9_000) + "20.1000/x"), Ok("20.1000/x")),
+            (&query, Err(("too-long", 8_193))),
+            (&urn, Err(("too-long", 8_192))),
+        ];
+        check(&Standard, &table);
     }
 
     #[test]
     fn known_schemes_never_fall_through() {
-        assert_eq!(refused("hdl:20.1/a/b"), ("slash-in-suffix", 10));
-        assert_eq!(refused("DOI:x/y"), ("not-a-doi", 4));
-        assert_eq!(refused("foo:20.1/x"), ("unknown-scheme", 0));
-        assert_eq!(refused("http://x.example/y"), ("unknown-scheme", 0));
-        assert_eq!(refused("hello"), ("missing-suffix", 5));
+        let table = [
+            ("hdl:20.1/a/b", Err(("slash-in-suffix", 10))),
+            ("DOI:x/y", Err(("not-a-doi", 4))),
+            ("foo:20.1/x", Err(("unknown-scheme", 0))),
+            ("http://x.example/y", Err(("unknown-scheme", 0))),
+            ("hello", Err(("missing-suffix", 5))),
+        ];
+        check(&Standard, &table);
     }
 
     #[test]
@@ -318,17 +325,21 @@ mod tests {
                 .check_whole(&rules)
                 .map_err(|error| (error.code(), error.at()))
         };
-        assert_eq!(cut(&(cordra.clone() + "?x=1#f")), Err(("has-query", 38)));
-        assert_eq!(cut(&(cordra.clone() + "#f")), Err(("has-fragment", 38)));
-        assert_eq!(cut(" hdl:12/q?x=1 "), Err(("has-query", 9)));
-        assert_eq!(cut("hdl://12/q#"), Err(("has-fragment", 10)));
-        assert_eq!(cut("https://hdl.handle.net/12/q?x"), Err(("has-query", 27)));
-        assert_eq!(cut("https://doi.org/10.1/x?y"), Err(("has-query", 22)));
-        assert_eq!(cut("doi.org/10.1/x#y"), Err(("has-fragment", 14)));
-        assert_eq!(cut("info:doi/10.1/x#y"), Err(("has-fragment", 15)));
-        assert_eq!(cut("urn:urn-3:HBS:a#b"), Err(("has-fragment", 15)));
-        assert_eq!(cut("urn:urn-3:HBS:a?=b"), Err(("has-query", 15)));
-        assert_eq!(cut("ark:12/x?info"), Err(("has-query", 8)));
+        for (text, code, at) in [
+            (&*(cordra.clone() + "?x=1#f"), "has-query", 38),
+            (&*(cordra.clone() + "#f"), "has-fragment", 38),
+            (" hdl:12/q?x=1 ", "has-query", 9),
+            ("hdl://12/q#", "has-fragment", 10),
+            ("https://hdl.handle.net/12/q?x", "has-query", 27),
+            ("https://doi.org/10.1/x?y", "has-query", 22),
+            ("doi.org/10.1/x#y", "has-fragment", 14),
+            ("info:doi/10.1/x#y", "has-fragment", 15),
+            ("urn:urn-3:HBS:a#b", "has-fragment", 15),
+            ("urn:urn-3:HBS:a?=b", "has-query", 15),
+            ("ark:12/x?info", "has-query", 8),
+        ] {
+            assert_eq!(cut(text), Err((code, at)), "{text}");
+        }
         for text in [
             "12/q?x#y",
             "doi:10.1/x?y#z",
@@ -342,37 +353,34 @@ mod tests {
 
     #[test]
     fn uri_9_resolvers_and_what_they_serve() {
-        assert_eq!(
-            found("HTTPS://HDL.Handle.net:443/20.1000/a/b?x").1,
-            "hdl:20.1000/a%2Fb?x"
-        );
-        assert_eq!(found("hdl.handle.net:443/20.1000/x").1, "hdl:20.1000/x");
-        assert_eq!(
-            refused("http://hdl.handle.net:443/20.1000/x").0,
-            "unknown-scheme"
-        );
-        assert_eq!(found("https://hdl.handle.net/10.1/X?q").1, "doi:10.1/x");
-        assert_eq!(found("https://hdl.handle.net/urn:a/b").1, "hdl:urn%3Aa/b");
-        assert_eq!(found("https://doi.org/10.1%2Fx").1, "doi:10.1/x");
-        assert_eq!(
-            refused("https://hdl.handle.net/20.1%2Fx").0,
-            "slash-in-prefix"
-        );
-        assert_eq!(
-            refused("https://hdl.handle.net/20.1/%2e."),
-            ("dot-segment", 28)
-        );
-        assert_eq!(refused("https://hdl.handle.net"), ("missing-suffix", 22));
-        assert_eq!(refused("https://n2t.net/20.1/x"), ("not-served", 16));
-        assert_eq!(
-            refused("https://nrs.harvard.edu/urn-5:a:b"),
-            ("not-served", 24)
-        );
-        assert_eq!(found("nrs.harvard.edu/URN:urn-3:A:b").1, "urn:urn-3:a:b");
-        assert_eq!(
-            refused("https://nrs.harvard.edu/urn-3:A:b?x").0,
-            "bad-component"
-        );
+        let table = [
+            (
+                "HTTPS://HDL.Handle.net:443/20.1000/a/b?x",
+                Ok("hdl:20.1000/a%2Fb?x"),
+            ),
+            ("hdl.handle.net:443/20.1000/x", Ok("hdl:20.1000/x")),
+            (
+                "http://hdl.handle.net:443/20.1000/x",
+                Err(("unknown-scheme", 0)),
+            ),
+            ("https://hdl.handle.net/10.1/X?q", Ok("doi:10.1/x")),
+            ("https://hdl.handle.net/urn:a/b", Ok("hdl:urn%3Aa/b")),
+            ("https://doi.org/10.1%2Fx", Ok("doi:10.1/x")),
+            (
+                "https://hdl.handle.net/20.1%2Fx",
+                Err(("slash-in-prefix", 27)),
+            ),
+            ("https://hdl.handle.net/20.1/%2e.", Err(("dot-segment", 28))),
+            ("https://hdl.handle.net", Err(("missing-suffix", 22))),
+            ("https://n2t.net/20.1/x", Err(("not-served", 16))),
+            ("https://nrs.harvard.edu/urn-5:a:b", Err(("not-served", 24))),
+            ("nrs.harvard.edu/URN:urn-3:A:b", Ok("urn:urn-3:a:b")),
+            (
+                "https://nrs.harvard.edu/urn-3:A:b?x",
+                Err(("bad-component", 33)),
+            ),
+        ];
+        check(&Standard, &table);
     }
 
     #[test]
@@ -381,72 +389,75 @@ mod tests {
         let rules = RuleBook::standard()
             .with_resolver(resolver("http://r.example:2641/hdl"))
             .with_resolver(resolver("https://s.example/"));
-        let read = |text| recognise(text, &rules).map(|found| found.identifier.to_string());
-        assert_eq!(
-            read("http://r.example:2641/hdl/20.1/x").unwrap(),
-            "hdl:20.1/x"
-        );
-        assert_eq!(read("r.example:2641/hdl/20.1/x").unwrap(), "hdl:20.1/x");
         let whole = "http://r.example:2641/hdl/20.1/a%2Fb?q=1#f";
-        assert_eq!(read(whole).unwrap(), "hdl:20.1/a%2Fb?q=1#f");
-        let again = recognise(whole, &rules).unwrap().identifier;
-        assert_eq!(again.spellings(&rules).http.unwrap(), whole);
-        for (path, code) in [
-            ("hdl//x", "empty-prefix"),
-            ("hdl/20.1/", "empty-suffix"),
-            ("hdl/20.1", "missing-suffix"),
-            ("hdl/20.1/x?%zz", "bad-triplet"),
-            ("hdl/20.1/x#a#b", "second-fragment"),
+        let table = [
+            ("http://r.example:2641/hdl/20.1/x", Ok("hdl:20.1/x")),
+            ("r.example:2641/hdl/20.1/x", Ok("hdl:20.1/x")),
+            (whole, Ok("hdl:20.1/a%2Fb?q=1#f")),
+            ("http://r.example:2641/hdl//x", Err(("empty-prefix", 26))),
+            ("http://r.example:2641/hdl/20.1/", Err(("empty-suffix", 31))),
+            (
+                "http://r.example:2641/hdl/20.1",
+                Err(("missing-suffix", 30)),
+            ),
+            (
+                "http://r.example:2641/hdl/20.1/x?%zz",
+                Err(("bad-triplet", 33)),
+            ),
+            (
+                "http://r.example:2641/hdl/20.1/x#a#b",
+                Err(("second-fragment", 34)),
+            ),
+            ("http://r.example:2641/20.1/x", Err(("not-served", 22))),
+            ("http://r.example:2641/urn:isbn:1", Ok("urn:isbn:1")),
+            (
+                "http://r.example:2641/hdl/urn:isbn:1",
+                Err(("not-served", 22)),
+            ),
+            (
+                "http://r.example:2641/hdl/urn-3:a:b/c",
+                Err(("not-served", 22)),
+            ),
+            (
+                "http://r.example:2641/hdl/ark:12/x",
+                Err(("not-served", 22)),
+            ),
+            ("http://r.example:2641/ark:12/x", Ok("ark:12/x")),
+            ("https://s.example/hdl/20.1/x", Ok("hdl:hdl/20.1%2Fx")),
+            ("https://hdl.handle.net/20.1/x", Ok("hdl:20.1/x")),
+        ];
+        check(&rules, &table);
+        for (text, url) in [
+            (whole, whole),
+            ("20.1/x", "http://r.example:2641/hdl/20.1/x"),
+            ("urn-3:a:b", "http://r.example:2641/urn-3:a:b"),
         ] {
-            let url = "http://r.example:2641/".to_string() + path;
-            assert_eq!(recognise(&url, &rules).unwrap_err().code(), code, "{url}");
+            let found = recognise(text, &rules).unwrap().identifier;
+            assert_eq!(found.spellings(&rules).http.unwrap(), url);
         }
-        assert_eq!(
-            read("http://r.example:2641/20.1/x").unwrap_err().code(),
-            "not-served"
-        );
-        assert_eq!(
-            read("http://r.example:2641/urn:isbn:1").unwrap(),
-            "urn:isbn:1"
-        );
-        for misplaced in ["hdl/urn:isbn:1", "hdl/urn-3:a:b/c", "hdl/ark:12/x"] {
-            let url = "http://r.example:2641/".to_string() + misplaced;
-            assert_eq!(recognise(&url, &rules).unwrap_err().code(), "not-served");
-        }
-        assert_eq!(read("http://r.example:2641/ark:12/x").unwrap(), "ark:12/x");
-        assert_eq!(
-            read("https://s.example/hdl/20.1/x").unwrap(),
-            "hdl:hdl/20.1%2Fx"
-        );
-        assert_eq!(read("https://hdl.handle.net/20.1/x").unwrap(), "hdl:20.1/x");
-        let spellings = recognise("20.1/x", &rules)
-            .unwrap()
-            .identifier
-            .spellings(&rules);
-        assert_eq!(spellings.http.unwrap(), "http://r.example:2641/hdl/20.1/x");
-        let urn = recognise("urn-3:a:b", &rules).unwrap().identifier;
-        let url = urn.spellings(&rules).http.unwrap();
-        assert_eq!(url, "http://r.example:2641/urn-3:a:b");
     }
 
     #[test]
     fn pasted_addresses_may_hold_raw_characters() {
-        assert_eq!(
-            found("https://hdl.handle.net/20.1/é?é").1,
-            "hdl:20.1/%C3%A9?%C3%A9"
-        );
-        assert_eq!(
-            found("https://nrs.harvard.edu/urn-3:A:É").1,
-            "urn:urn-3:a:%C3%89"
-        );
-        assert_eq!(found("https://n2t.net/ark:12/é-").1, "ark:12/%C3%A9");
-        assert_eq!(
-            refused("https://hdl.handle.net/20.1/a b").0,
-            "bad-character"
-        );
-        assert_eq!(
-            refused("https://hdl.handle.net/20.1/\u{200B}").0,
-            "bad-character"
-        );
+        let table = [
+            (
+                "https://hdl.handle.net/20.1/é?é",
+                Ok("hdl:20.1/%C3%A9?%C3%A9"),
+            ),
+            (
+                "https://nrs.harvard.edu/urn-3:A:É",
+                Ok("urn:urn-3:a:%C3%89"),
+            ),
+            ("https://n2t.net/ark:12/é-", Ok("ark:12/%C3%A9")),
+            (
+                "https://hdl.handle.net/20.1/a b",
+                Err(("bad-character", 29)),
+            ),
+            (
+                "https://hdl.handle.net/20.1/\u{200B}",
+                Err(("bad-character", 28)),
+            ),
+        ];
+        check(&Standard, &table);
     }
 }

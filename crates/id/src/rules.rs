@@ -176,44 +176,36 @@ impl RuleBook {
 
     /// Sets the grammar of `info` URIs.
     #[must_use]
-    pub fn with_info_grammar(self, info_grammar: InfoGrammar) -> Self {
-        Self {
-            info_grammar,
-            ..self
-        }
+    pub fn with_info_grammar(mut self, info_grammar: InfoGrammar) -> Self {
+        self.info_grammar = info_grammar;
+        self
     }
 
     /// Takes another registry in place of the one that ships with the crate.
     #[must_use]
-    pub fn with_registry(self, registry: Namespaces) -> Self {
-        Self {
-            registry: Registry::Given(registry),
-            ..self
-        }
+    pub fn with_registry(mut self, registry: Namespaces) -> Self {
+        self.registry = Registry::Given(registry);
+        self
     }
 
     /// Adds an entry to the registry, or replaces it.
     #[must_use]
-    pub fn with_namespace(self, entry: Namespace) -> Self {
+    pub fn with_namespace(mut self, entry: Namespace) -> Self {
         let mut registry = match self.registry {
             Registry::Given(registry) => registry,
             Registry::Shipped => shipped_namespaces(),
             Registry::Unavailable => Namespaces::default(),
         };
         registry.insert(entry);
-        Self {
-            registry: Registry::Given(registry),
-            ..self
-        }
+        self.registry = Registry::Given(registry);
+        self
     }
 
     /// Does without a registry (`INFO-7`).
     #[must_use]
-    pub fn without_registry(self) -> Self {
-        Self {
-            registry: Registry::Unavailable,
-            ..self
-        }
+    pub fn without_registry(mut self) -> Self {
+        self.registry = Registry::Unavailable;
+        self
     }
 
     /// Adds an HTTP resolver. The first one added prints the HTTP form.
@@ -238,11 +230,9 @@ impl RuleBook {
 
     /// Sets the case rule that new prefixes get unless they choose one (`HDL-6`).
     #[must_use]
-    pub fn with_new_prefix_case(self, new_prefix_case: CaseRule) -> Self {
-        Self {
-            new_prefix_case,
-            ..self
-        }
+    pub fn with_new_prefix_case(mut self, new_prefix_case: CaseRule) -> Self {
+        self.new_prefix_case = new_prefix_case;
+        self
     }
 
     /// The case rule that new prefixes get unless they choose one.

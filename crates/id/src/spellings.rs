@@ -31,35 +31,25 @@ use crate::urn::Urn;
 /// # Ok::<_, handfast_id::ParseError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Spellings {
     /// The bare handle.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub handle: Option<String>,
     /// The `hdl` URI in path form.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub hdl: Option<String>,
     /// The `hdl` URI in host form.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub hdl_host: Option<String>,
     /// The URL of a resolver.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub http: Option<String>,
     /// The `info` URI.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub info: Option<String>,
     /// The DOI.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub doi: Option<String>,
     /// The CORDRA identifier.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub cordra: Option<String>,
     /// The URN.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub urn: Option<String>,
     /// The ARK.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub ark: Option<String>,
 }
 
@@ -190,6 +180,14 @@ impl Spellings {
             urn: Some(urn.to_string()),
             ..Self::default()
         }
+    }
+}
+
+/// An object of those that exist.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Spellings {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
     }
 }
 

@@ -369,68 +369,46 @@ impl fmt::Display for Step {
 ///
 /// assert_eq!(Step::strip("-x"), Err(StepError::Character { found: 'x' }));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
     /// A character that is neither ASCII punctuation nor a blank.
+    #[error("{found:?} is neither ASCII punctuation nor a blank")]
     Character {
         /// The character.
         found: char,
     },
     /// No characters to look for.
+    #[error("the step names no characters")]
     NoCharacters,
     /// A pattern that does not compile.
+    #[error("the pattern is not valid: {0}")]
     Pattern(PatternError),
     /// A replacement longer than 1,024 bytes.
+    #[error("a replacement has at most {MAX_REPLACEMENT} bytes, this one has {length}")]
     Replacement {
         /// Its length.
         length: usize,
     },
     /// More than 16 steps.
+    #[error("an entry has at most {} steps, this one has {count}", Steps::MAX)]
     TooMany {
         /// How many.
         count: usize,
     },
     /// Not the name and arguments of a step.
+    #[error("{step} is not a step")]
     Unknown {
         /// The step as it was given.
         step: String,
     },
     /// A width that is not 1 to 255.
+    #[error("a width is 1 to 255, not {width}")]
     Width {
         /// The width.
         width: usize,
     },
 }
-
-impl fmt::Display for StepError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Character { found } => {
-                write!(f, "{found:?} is neither ASCII punctuation nor a blank")
-            }
-            Self::NoCharacters => f.write_str("the step names no characters"),
-            Self::Pattern(error) => write!(f, "the pattern is not valid: {error}"),
-            Self::Replacement { length } => {
-                write!(
-                    f,
-                    "a replacement has at most {MAX_REPLACEMENT} bytes, this one has {length}"
-                )
-            }
-            Self::TooMany { count } => {
-                write!(
-                    f,
-                    "an entry has at most {} steps, this one has {count}",
-                    Steps::MAX
-                )
-            }
-            Self::Unknown { step } => write!(f, "{step} is not a step"),
-            Self::Width { width } => write!(f, "a width is 1 to 255, not {width}"),
-        }
-    }
-}
-
-impl core::error::Error for StepError {}
 
 #[cfg(feature = "historical")]
 mod json {

@@ -109,7 +109,7 @@ pub(crate) fn check_fragment(
 ) -> Result<(), ParseError> {
     match percent::check(text, at, &URIC, non_ascii, part) {
         Err(error) if error.found() == Some('#') => {
-            Err(ParseError::new(ErrorKind::SecondFragment, part, error.at()))
+            Err(ErrorKind::SecondFragment.at(part, error.at()))
         }
         outcome => outcome.map(|_| ()),
     }

@@ -4,10 +4,7 @@
 //! [`UrnProfile`]: Harvard's `urn-3` is one of them (`URN-10`).
 
 use alloc::borrow::Cow;
-use alloc::string::ToString;
 use core::fmt;
-use core::hash::{Hash, Hasher};
-use core::str::FromStr;
 
 use crate::chars::{PATH, URIC, strip_scheme};
 use crate::error::{ErrorKind, ParseError, Part};
@@ -89,7 +86,7 @@ impl<'a> Urn<'a> {
         let nss_at = base + nid.len() + 1;
         let Some(rest) = assigned.get(nid.len() + 1..) else {
             let at = base + assigned.len();
-            return Err(ParseError::new(ErrorKind::MissingNss, Part::Text, at));
+            return Err(ErrorKind::MissingNss.at(Part::Text, at));
         };
         let (nss, components) = match rest.find('?').and_then(|at| rest.split_at_checked(at)) {
             Some((nss, components)) => (nss, components),
@@ -195,7 +192,7 @@ impl<'a> Urn<'a> {
 /// `URN-1`: 2–32 ASCII letters, digits, hyphens, starting and ending with a letter or digit, not
 /// `urn`.
 pub(crate) fn check_nid(text: &str) -> Result<(), ParseError> {
-    let length = |at| Err(ParseError::new(ErrorKind::NidLength, Part::Nid, at));
+    let length = |at| Err(ErrorKind::NidLength.at(Part::Nid, at));
     let allowed = |at: usize, c: char| {
         c.is_ascii_alphanumeric() || c == '-' && at != 0 && at + 1 != text.len()
     };
@@ -208,9 +205,7 @@ pub(crate) fn check_nid(text: &str) -> Result<(), ParseError> {
     }
     match text.len() {
         0 | 1 => length(text.len()),
-        2..=32 if text.eq_ignore_ascii_case("urn") => {
-            Err(ParseError::new(ErrorKind::NidReserved, Part::Nid, 0))
-        }
+        2..=32 if text.eq_ignore_ascii_case("urn") => Err(ErrorKind::NidReserved.at(Part::Nid, 0)),
         2..=32 => Ok(()),
         _ => length(32),
     }
@@ -218,7 +213,7 @@ pub(crate) fn check_nid(text: &str) -> Result<(), ParseError> {
 
 fn check_nss(text: &str, at: usize, non_ascii: NonAscii) -> Result<(), ParseError> {
     if text.is_empty() {
-        return Err(ParseError::new(ErrorKind::EmptyNss, Part::Nss, at));
+        return Err(ErrorKind::EmptyNss.at(Part::Nss, at));
     }
     if text.starts_with('/') {
         return Err(ParseError::character(Part::Nss, at, Some('/')));
@@ -237,7 +232,7 @@ fn split_components(text: &str, at: usize) -> Result<Components<'_>, ParseError>
         return Ok((None, Some(q)));
     }
     let Some(r) = text.strip_prefix("?+") else {
-        return Err(ParseError::new(ErrorKind::BadComponent, Part::Text, at));
+        return Err(ErrorKind::BadComponent.at(Part::Text, at));
     };
     Ok(match r.split_once("?=") {
         Some((r, q)) => (Some(r), Some(q)),
@@ -253,7 +248,7 @@ fn check_component(
 ) -> Result<(), ParseError> {
     let Some(text) = text else { return Ok(()) };
     match text.chars().next() {
-        None => Err(ParseError::new(ErrorKind::EmptyComponent, part, at)),
+        None => Err(ErrorKind::EmptyComponent.at(part, at)),
         Some(first @ ('/' | '?')) => Err(ParseError::character(part, at, Some(first))),
         Some(_) => percent::check(text, at, &URIC, non_ascii, part).map(|_| ()),
     }
@@ -277,31 +272,9 @@ impl fmt::Display for Urn<'_> {
     }
 }
 
-impl FromStr for Urn<'static> {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        Urn::parse(text).map(Urn::into_owned)
-    }
-}
-
-impl PartialEq<Urn<'_>> for Urn<'_> {
-    fn eq(&self, other: &Urn<'_>) -> bool {
-        self.to_string() == other.to_string()
-    }
-}
-
-impl Eq for Urn<'_> {}
-
-impl Hash for Urn<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.to_string().hash(state);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use alloc::string::String;
+    use alloc::string::{String, ToString};
 
     use super::*;
 

@@ -52,20 +52,16 @@ impl UrnProfile {
 
     /// The same profile with another case rule. Names that ignore case are canonical in lowercase.
     #[must_use]
-    pub fn ignoring_case(self, ignores_case: bool) -> Self {
-        Self {
-            ignores_case,
-            ..self
-        }
+    pub fn ignoring_case(mut self, ignores_case: bool) -> Self {
+        self.ignores_case = ignores_case;
+        self
     }
 
     /// The same profile with registration data.
     #[must_use]
-    pub fn with_registration(self, registration: UrnRegistration) -> Self {
-        Self {
-            registration,
-            ..self
-        }
+    pub fn with_registration(mut self, registration: UrnRegistration) -> Self {
+        self.registration = registration;
+        self
     }
 
     /// The NID it is for, in lowercase.
@@ -109,9 +105,7 @@ impl UrnProfile {
             NssGrammar::Any => Ok(None),
             NssGrammar::Delegated(grammar) => grammar.read(nss, base, non_ascii).map(Some),
             NssGrammar::Matching(pattern) if pattern.matches(nss) => Ok(None),
-            NssGrammar::Matching(_) => {
-                Err(ParseError::new(ErrorKind::PatternMismatch, Part::Nss, base))
-            }
+            NssGrammar::Matching(_) => Err(ErrorKind::PatternMismatch.at(Part::Nss, base)),
         }
     }
 }
@@ -249,24 +243,16 @@ impl DelegatedGrammar {
                 } else {
                     ErrorKind::EmptyAuthority
                 };
-                return Err(ParseError::new(kind, Part::AuthorityPath, at));
+                return Err(kind.at(Part::AuthorityPath, at));
             }
             at += authority.len() + 1;
         }
         let Some(name) = rest.strip_prefix(':') else {
             let at = base + nss.len();
-            return Err(ParseError::new(
-                ErrorKind::MissingResourceName,
-                Part::Nss,
-                at,
-            ));
+            return Err(ErrorKind::MissingResourceName.at(Part::Nss, at));
         };
         if name.is_empty() {
-            return Err(ParseError::new(
-                ErrorKind::EmptyResourceName,
-                Part::ResourceName,
-                at,
-            ));
+            return Err(ErrorKind::EmptyResourceName.at(Part::ResourceName, at));
         }
         percent::check(name, at, &self.resource, non_ascii, Part::ResourceName)?;
         Ok(end)

@@ -288,7 +288,8 @@ mod tests {
         let text = "If you think cryptography is the answer to your problem,\n\
                     then you don't know what your problem is.\n\
                     \n\
-                    — PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n";
+                    — PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUg\
+                    YN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n";
         let note: SignedNote = text.parse().unwrap();
         assert_eq!(note.to_string(), text);
         note.verify(&[peter.parse().unwrap()]).unwrap();

@@ -46,36 +46,6 @@ impl Tile {
     pub fn level(&self) -> u8 {
         self.level
     }
-
-    /// Which tile of its level, from 0.
-    #[must_use]
-    pub fn index(&self) -> u64 {
-        self.position.index
-    }
-
-    /// The number of hashes, from 1 to 256.
-    #[must_use]
-    pub fn width(&self) -> u16 {
-        self.position.width
-    }
-
-    /// Which hash of its level is the first in the tile.
-    #[must_use]
-    pub fn first(&self) -> u64 {
-        self.position.first()
-    }
-
-    /// Whether it has 256 hashes, and thus never changes again.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        self.position.width == FULL
-    }
-
-    /// Where it is published, below the address of the log.
-    #[must_use]
-    pub fn path(&self) -> String {
-        self.to_string()
-    }
 }
 
 /// `tlog-tiles`: "`<prefix>/tile/<L>/<N>[.p/<W>]`"
@@ -115,36 +85,6 @@ impl Bundle {
     pub fn of(index: u64, size: u64) -> Option<Self> {
         TreeIndex::of(index, size).map(|position| Self { position })
     }
-
-    /// Which bundle, from 0.
-    #[must_use]
-    pub fn index(&self) -> u64 {
-        self.position.index
-    }
-
-    /// The number of entries, from 1 to 256.
-    #[must_use]
-    pub fn width(&self) -> u16 {
-        self.position.width
-    }
-
-    /// The number of its first entry.
-    #[must_use]
-    pub fn first(&self) -> u64 {
-        self.position.first()
-    }
-
-    /// Whether it has 256 entries, and thus never changes again.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        self.position.width == FULL
-    }
-
-    /// Where it is published, below the address of the log.
-    #[must_use]
-    pub fn path(&self) -> String {
-        self.to_string()
-    }
 }
 
 /// `tlog-tiles`: "`<prefix>/tile/entries/<N>[.p/<W>]`"
@@ -166,6 +106,47 @@ impl FromStr for Bundle {
     }
 }
 
+macro_rules! in_rows_of_256 {
+    ($($type:ident $item:literal;)*) => {$(
+        impl $type {
+            /// Its number, from 0; tiles are numbered on each level.
+            #[must_use]
+            pub fn index(&self) -> u64 {
+                self.position.index
+            }
+
+            #[doc = concat!("The number of ", $item, ", from 1 to 256.")]
+            #[must_use]
+            pub fn width(&self) -> u16 {
+                self.position.width
+            }
+
+            #[doc = concat!("The number of the first of its ", $item, ".")]
+            #[must_use]
+            pub fn first(&self) -> u64 {
+                self.position.index.saturating_mul(u64::from(FULL))
+            }
+
+            #[doc = concat!("Whether it has 256 ", $item, ", and thus never changes again.")]
+            #[must_use]
+            pub fn is_full(&self) -> bool {
+                self.position.width == FULL
+            }
+
+            /// Where it is published, below the address of the log.
+            #[must_use]
+            pub fn path(&self) -> String {
+                self.to_string()
+            }
+        }
+    )*};
+}
+
+in_rows_of_256! {
+    Tile "hashes";
+    Bundle "entries";
+}
+
 /// The index and width of tiles and bundles: "`<N>[.p/<W>]`".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct TreeIndex {
@@ -182,10 +163,6 @@ impl TreeIndex {
         let remaining = items.checked_sub(first).filter(|count| *count > 0)?;
         let width = u16::try_from(remaining).map_or(FULL, |count| count.min(FULL));
         Some(Self { index, width })
-    }
-
-    fn first(self) -> u64 {
-        self.index.saturating_mul(u64::from(FULL))
     }
 }
 

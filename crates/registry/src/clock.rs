@@ -43,12 +43,8 @@ impl Environment {
     #[must_use]
     pub fn random<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
-        self.fill(&mut bytes);
+        (self.random)(&mut bytes);
         bytes
-    }
-
-    pub(crate) fn fill(&self, bytes: &mut [u8]) {
-        (self.random)(bytes);
     }
 }
 

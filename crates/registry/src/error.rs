@@ -235,6 +235,28 @@ impl RegistryError {
         }
     }
 
+    pub(crate) fn corrupt(what: impl Into<String>) -> Self {
+        Self::Corrupt { what: what.into() }
+    }
+
+    pub(crate) fn denied(needs: Role, authority: &AuthorityPath) -> Self {
+        Self::Denied {
+            needs,
+            authority: authority.clone(),
+        }
+    }
+
+    pub(crate) fn identifier(text: &str, source: ParseError) -> Self {
+        Self::Identifier {
+            text: text.to_string(),
+            source,
+        }
+    }
+
+    pub(crate) fn value(index: u32, problem: ValueProblem) -> Self {
+        Self::Value { index, problem }
+    }
+
     pub(crate) fn quota(problem: impl Into<String>, retry_after: Option<u64>) -> Self {
         Self::Quota {
             problem: problem.into(),

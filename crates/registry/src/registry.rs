@@ -4,10 +4,10 @@ use std::fmt;
 use std::fs::File;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use handfast_id::RuleBook;
-use handfast_store::{Loading, Snapshot, Store, StoreError, TableCheck};
+use handfast_store::{Loading, Snapshot, Store, StoreError, Table};
 
 use crate::access::principal::Principal;
 use crate::access::quota::{Limits, OpenRequests};
@@ -189,8 +189,8 @@ impl Registry {
             let mut change_set = ChangeSet::begin(view, call)?;
             let done = decide(&mut change_set)?;
             let touched = (
-                change_set.touches_authorities(),
-                change_set.touches_namespaces(),
+                change_set.touches(is_about_prefixes),
+                change_set.touches(|table_key| table_key.table() == Table::Namespaces),
             );
             Ok::<_, RegistryError>((change_set.into_writes(), (done, touched)))
         });
@@ -232,13 +232,11 @@ impl Registry {
     }
 
     fn call(&self, actor: &Principal) -> Call {
-        let mut random = [0; 32];
-        self.environment.fill(&mut random);
         Call {
             actor: actor.clone(),
             time: self.environment.now(),
             node: 1,
-            random,
+            random: self.random(),
         }
     }
 
@@ -297,25 +295,20 @@ impl Registry {
         PendingLoad(answered)
     }
 
-    /// Reads every entry of every table.
-    pub(crate) fn check_tables(&self) -> Result<Vec<TableCheck>, RegistryError> {
-        Ok(self.store.check()?)
-    }
-
-    pub(crate) fn random(&self, bytes: &mut [u8]) {
-        self.environment.fill(bytes);
+    pub(crate) fn random(&self) -> [u8; 32] {
+        self.environment.random()
     }
 
     /// The time of the clock, in milliseconds since 1970.
     #[must_use]
     pub fn time(&self) -> u64 {
-        self.now()
-    }
-
-    /// Milliseconds since 1970.
-    pub(crate) fn now(&self) -> u64 {
         self.environment.now()
     }
+}
+
+/// Locks a mutex, also after a thread has panicked while it held the lock.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How a dry run of a load ends.

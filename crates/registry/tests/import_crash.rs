@@ -178,7 +178,10 @@ fn look_at(data: &Path, was_interrupted: bool) -> Seen {
     let mut jobs = registry.jobs().unwrap().into_iter();
     let job = jobs.next().unwrap();
     assert!(was_interrupted || job.ended.is_some());
-    let is_other = |job: &Job| matches!(&job.kind, JobKind::Import { source, .. } if source.ends_with("b.ndjson"));
+    let is_other = |job: &Job| match &job.kind {
+        JobKind::Import { source, .. } => source.ends_with("b.ndjson"),
+        _ => false,
+    };
     // If it was killed at the very end, there is nothing left to do.
     assert!(jobs.all(|job| is_other(&job) || job.counts.created == 0 && job.counts.changed == 0));
     drop(registry);

@@ -13,9 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use handfast_log::{Bundle, Tile as OwnTile};
 use handfast_registry::{
-    AuthorityChange, Edit, Environment, Event, NewAuthority, NewName, NewValue, Persistence,
-    Principal, Proof, Record, Registry, State, Verify, verify_proof,
+    AuthorityChange, Edit, Environment, Event, NameAction, NewAuthority, NewName, NewValue,
+    Persistence, Principal, Proof, Record, Registry, State, Verify, verify_proof,
 };
 use proptest::prelude::*;
 use signed_note::{Note, StandardVerifier, VerifierList};
@@ -163,6 +164,27 @@ fn check_with_theirs(proof: &Proof, size: u64, root: Hash) {
     }
 }
 
+/// Writes the checkpoint, all bundles and all tiles, as they are served; returns the checkpoint.
+fn write_tiles(registry: &Registry, folder: &Path) -> String {
+    let note = registry.checkpoint().unwrap().to_string();
+    let size = registry.event_count().unwrap();
+    let write = |path: &str, content: &[u8]| {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    };
+    for bundle in (0..).map_while(|index| Bundle::of(index, size)) {
+        write(&bundle.path(), &registry.bundle(&bundle).unwrap().unwrap());
+    }
+    for level in 0..8 {
+        for tile in (0..).map_while(|index| OwnTile::of(level, index, size)) {
+            write(&tile.path(), &registry.tile(&tile).unwrap().unwrap());
+        }
+    }
+    write("checkpoint", note.as_bytes());
+    note
+}
+
 #[test]
 fn checkpoints_tiles_and_proofs_are_right_to_other_implementations() {
     let folder = tempfile::tempdir().unwrap();
@@ -172,11 +194,7 @@ fn checkpoints_tiles_and_proofs_are_right_to_other_implementations() {
     let mut earlier: Vec<(u64, Hash, String)> = Vec::new();
     for size in [5, 255, 256, 300, 515, 700] {
         fill(&registry, size * 1_000, size);
-        let note = registry
-            .write_tiles(&files, &mut |_| ())
-            .unwrap()
-            .to_string();
-        assert_eq!(fs::read_to_string(files.join("checkpoint")).unwrap(), note);
+        let note = write_tiles(&registry, &files);
         let head = opened(&note, &key);
         assert_eq!(head.size(), registry.event_count().unwrap());
         let (size, root) = (head.size(), *head.hash());
@@ -213,19 +231,19 @@ fn checkpoints_tiles_and_proofs_are_right_to_other_implementations() {
     }
 }
 
-/// Full tiles are never written again; what is partial today is in a file of its own tomorrow.
+/// Full tiles never change; what is partial today is in a file of its own tomorrow.
 #[test]
 fn a_tile_that_is_full_stays_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let registry = registry(&folder.path().join("data"));
     let files = folder.path().join("tiles");
     fill(&registry, 0, 300);
-    registry.write_tiles(&files, &mut |_| ()).unwrap();
+    write_tiles(&registry, &files);
     let full = files.join("tile/0/000");
     let before = fs::read(&full).unwrap();
     assert_eq!(before.len(), 256 * 32);
     fill(&registry, 10_000, 600);
-    registry.write_tiles(&files, &mut |_| ()).unwrap();
+    write_tiles(&registry, &files);
     assert_eq!(fs::read(&full).unwrap(), before);
     assert!(files.join("tile/0/001").exists());
     assert_eq!(fs::read(files.join("tile/1/000.p/2")).unwrap().len(), 64);
@@ -292,10 +310,18 @@ fn apply(registry: &Registry, operation: &Operation) -> bool {
         Operation::Withdraw(name) => registry
             .withdraw_name(&OPERATOR, &id(*name), "why", None)
             .map(|_| ()),
-        Operation::Restore(name) => registry.restore_name(&OPERATOR, &id(*name)).map(|_| ()),
-        Operation::Activate(name) => registry.activate_name(&OPERATOR, &id(*name)).map(|_| ()),
-        Operation::Erase(name) => registry.erase_name(&OPERATOR, &id(*name)),
-        Operation::Undo(name) => registry.undo(&OPERATOR, &id(*name), None).map(|_| ()),
+        Operation::Restore(name) => registry
+            .change_name(&OPERATOR, &id(*name), None, NameAction::Restore)
+            .map(|_| ()),
+        Operation::Activate(name) => registry
+            .change_name(&OPERATOR, &id(*name), None, NameAction::Activate)
+            .map(|_| ()),
+        Operation::Erase(name) => registry
+            .change_name(&OPERATOR, &id(*name), None, NameAction::Erase)
+            .map(|_| ()),
+        Operation::Undo(name) => registry
+            .change_name(&OPERATOR, &id(*name), None, NameAction::Undo(None))
+            .map(|_| ()),
         Operation::Reopen => return false,
     };
     done.is_ok()
@@ -341,7 +367,7 @@ proptest! {
 
         // The tree that is stored with each change is the tree of all events.
         let files = folder.path().join("tiles");
-        let note = registry.write_tiles(&files, &mut |_| ()).unwrap().to_string();
+        let note = write_tiles(&registry, &files);
         let key = registry.log_key().unwrap();
         let head = opened(&note, &key.to_string());
         let (size, root) = (head.size(), *head.hash());
@@ -353,7 +379,8 @@ proptest! {
             check_with_theirs(&proof, size, root);
             let proven = verify_proof(&proof, Some(&id(name)), &key).unwrap();
             prop_assert_eq!(u64::try_from(proven.events.len()).unwrap(), record.version);
-            let public: Vec<_> = record.values.iter().filter(|value| value.permissions.public_read()).cloned().collect();
+            let mut public = record.values.clone();
+            public.retain(|value| value.permissions.public_read());
             prop_assert_eq!(proven.values, public);
         }
     }
@@ -374,11 +401,11 @@ proptest! {
                 continue;
             }
             let after = record(&registry, name).unwrap();
-            registry.undo(&OPERATOR, &id(name), None).unwrap();
+            registry.change_name(&OPERATOR, &id(name), None, NameAction::Undo(None)).unwrap();
             let undone = record(&registry, name).unwrap();
             prop_assert!(is_alike(&undone, &before), "{:?} {:?}", undone, before);
             prop_assert_eq!(undone.version, before.version + 2);
-            registry.undo(&OPERATOR, &id(name), None).unwrap();
+            registry.change_name(&OPERATOR, &id(name), None, NameAction::Undo(None)).unwrap();
             let again = record(&registry, name).unwrap();
             prop_assert!(is_alike(&again, &after), "{:?} {:?}", again, after);
         }
@@ -419,8 +446,8 @@ fn hidden_names_are_proven_and_do_not_stand_in_the_log() {
             ..proof
         };
         assert!(verify_proof(&unopened, Some(id), &key).is_err());
-        let stranger = Principal::parse("eve").unwrap();
-        assert!(registry.prove(&stranger, id).is_err(), "{id}");
+        let outsider = Principal::parse("eve").unwrap();
+        assert!(registry.prove(&outsider, id).is_err(), "{id}");
     }
     let mut export = Vec::new();
     registry.export_log(&mut export, &mut |_| ()).unwrap();
@@ -440,8 +467,12 @@ fn hidden_names_are_proven_and_do_not_stand_in_the_log() {
     let log = events(&export);
     assert!(!has(&log, "PLAN-X") && !has(&log, "PERSON-Y"));
 
-    registry.activate_name(&OPERATOR, "20.1/plan-x").unwrap();
-    registry.erase_name(&OPERATOR, "20.2/person-y").unwrap();
+    registry
+        .change_name(&OPERATOR, "20.1/plan-x", None, NameAction::Activate)
+        .unwrap();
+    registry
+        .change_name(&OPERATOR, "20.2/person-y", None, NameAction::Erase)
+        .unwrap();
     let proof = registry.prove(&OPERATOR, "20.1/plan-x").unwrap();
     let proven = verify_proof(&proof, Some("20.1/Plan-X"), &key).unwrap();
     assert_eq!(proven.events.len(), 2);

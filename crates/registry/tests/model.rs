@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityChange, Edit, Environment, NewAuthority, NewName, Persistence, Principal, Registry,
-    State, Verify,
+    AuthorityChange, Edit, Environment, NameAction, NewAuthority, NewName, Persistence, Principal,
+    Registry, State, Verify,
 };
 use proptest::prelude::*;
 
@@ -159,12 +159,18 @@ fn apply(registry: &Registry, operation: &Operation) -> &'static str {
         Operation::Set { name, url: number } => registry
             .edit_name(&OPERATOR, name, Edit::urls(&[&url(*number)]))
             .map(|_| ()),
-        Operation::Activate(name) => registry.activate_name(&OPERATOR, name).map(|_| ()),
+        Operation::Activate(name) => registry
+            .change_name(&OPERATOR, name, None, NameAction::Activate)
+            .map(|_| ()),
         Operation::Withdraw(name) => registry
             .withdraw_name(&OPERATOR, name, "x", None)
             .map(|_| ()),
-        Operation::Restore(name) => registry.restore_name(&OPERATOR, name).map(|_| ()),
-        Operation::Erase(name) => registry.erase_name(&OPERATOR, name),
+        Operation::Restore(name) => registry
+            .change_name(&OPERATOR, name, None, NameAction::Restore)
+            .map(|_| ()),
+        Operation::Erase(name) => registry
+            .change_name(&OPERATOR, name, None, NameAction::Erase)
+            .map(|_| ()),
         Operation::Reopen => Ok(()),
     };
     outcome.map_or_else(|error| error.code(), |()| "ok")

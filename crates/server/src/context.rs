@@ -40,7 +40,7 @@ pub struct ServerContext {
     pub(crate) remote_servers: Option<RemoteServers>,
     /// `DSpace` repositories that resolve some prefixes.
     pub(crate) dspace: Option<Dspace>,
-    pub(crate) native_metrics: NativeMetrics,
+    pub(crate) metrics: NativeMetrics,
     /// The oldest protocol version in which the server accepts logins, sessions and
     /// administration; `None` accepts every version.
     pub(crate) minimum_version: Option<Version>,
@@ -67,7 +67,7 @@ impl ServerContext {
             sessions: Sessions::default(),
             remote_servers: None,
             dspace: None,
-            native_metrics: NativeMetrics::default(),
+            metrics: NativeMetrics::default(),
             minimum_version: None,
         }
     }

@@ -15,13 +15,13 @@ use http_body_util::Empty;
 use hyper::body::Bytes;
 use hyper::header::ACCEPT;
 use hyper::{Request, StatusCode};
-use percent_encoding::{AsciiSet, CONTROLS, percent_decode};
+use percent_encoding::{AsciiSet, percent_decode};
 use serde::de::DeserializeOwned;
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use crate::error::Fault;
-use crate::http::percent::encode;
+use crate::http::percent::{all_but, encode};
 
 /// How long a repository may take to respond.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -119,12 +119,8 @@ impl Dspace {
     /// Sends a request and blocks until the response has come. A repository that fails may answer
     /// again soon: the error asks clients to try later.
     fn ask<T: DeserializeOwned>(&self, url: String) -> Result<T, Fault> {
-        let failed = || {
-            Fault::new(
-                ResponseCode::ServerTooBusy,
-                "the repository does not answer",
-            )
-        };
+        let text = "the repository does not answer";
+        let failed = || Fault::new(ResponseCode::ServerTooBusy, text);
         let permit = Arc::clone(&self.permits).try_acquire_owned();
         let permit = permit.map_err(|_| Fault::plain(ResponseCode::ServerTooBusy))?;
         let (answer, answered) = sync_channel(1);
@@ -167,20 +163,7 @@ async fn fetch(http: &HttpClient, url: &str) -> io::Result<Bytes> {
 }
 
 /// "The handle goes into the URL unescaped", except for characters that could end the path.
-const HANDLE: &AsciiSet = &CONTROLS
-    .add(b' ')
-    .add(b'%')
-    .add(b'?')
-    .add(b'#')
-    .add(b'"')
-    .add(b'<')
-    .add(b'>')
-    .add(b'\\')
-    .add(b'^')
-    .add(b'`')
-    .add(b'{')
-    .add(b'|')
-    .add(b'}');
+const HANDLE: &AsciiSet = &all_but(b"!$&'()*+,-./:;=@[]_~");
 
 /// Whether a handle cannot leave the path of the request. Some proxies and servers resolve `..`,
 /// drop everything after `;`, read `\` as `/`, or decode more often than they should.

@@ -25,6 +25,11 @@ impl Fault {
     }
 }
 
+/// A request that is malformed.
+pub(crate) fn wrong(text: impl Into<String>) -> Fault {
+    Fault::new(ResponseCode::ProtocolError, text)
+}
+
 impl From<RegistryError> for Fault {
     /// §2.3. What fails here is nobody's business outside: it is logged, and the code is said.
     fn from(error: RegistryError) -> Self {

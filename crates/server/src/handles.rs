@@ -11,14 +11,6 @@ use crate::auth::login::Authenticated;
 use crate::context::ServerContext;
 use crate::error::Fault;
 
-/// The values of a handle that a caller may read.
-pub(crate) enum ReadableValues {
-    /// At least one value.
-    Values(Vec<Value<'static>>),
-    /// An administrator may read more: the caller has to log in.
-    LoginNeeded,
-}
-
 /// The public values of a stored handle that a request selects.
 pub(crate) struct PublicValues<'r> {
     record: RecordRef<'r>,
@@ -55,14 +47,15 @@ impl ServerContext {
         written.transpose().map_err(Fault::plain)
     }
 
-    /// The values of a handle that a caller may read, whether it is stored or not.
+    /// The values of a handle that a caller may read, at least one, whether it is stored or not.
+    /// The error is `AuthenticationNeeded` if an administrator may read more.
     pub(crate) fn values_for(
         &self,
         asked: &ResolutionRequest<'_>,
         whole: &str,
         is_public_only: bool,
         who: Option<&Authenticated>,
-    ) -> Result<ReadableValues, Fault> {
+    ) -> Result<Vec<Value<'static>>, Fault> {
         let values = self.all_values(whole)?;
         let selected = values.iter().filter(|value| asked.selects(value));
         let (public, restricted): (Vec<_>, Vec<_>) = selected
@@ -71,10 +64,11 @@ impl ServerContext {
         let readable = match restricted.first() {
             Some(first) if !is_public_only => {
                 let Some(who) = who else {
-                    if first.permissions.admin_read() {
-                        return Ok(ReadableValues::LoginNeeded);
-                    }
-                    return Err(Fault::plain(ResponseCode::InsufficientPermissions));
+                    return Err(Fault::plain(if first.permissions.admin_read() {
+                        ResponseCode::AuthenticationNeeded
+                    } else {
+                        ResponseCode::InsufficientPermissions
+                    }));
                 };
                 let reading = self.registry.reading(&who.who, whole, &values)?;
                 if reading == Reading::Public {
@@ -95,7 +89,7 @@ impl ServerContext {
         if readable.is_empty() {
             return Err(Fault::plain(ResponseCode::ValuesNotFound));
         }
-        Ok(ReadableValues::Values(readable))
+        Ok(readable)
     }
 
     /// All values of a handle: as stored, as a template makes them, or as a repository says.

@@ -20,6 +20,7 @@ mod runtime;
 mod setup;
 mod status;
 
+pub use admission::network::{BadNetwork, Network};
 pub use admission::udp_responses::UdpLimits;
 pub use context::ServerContext;
 pub use dspace::{Dspace, DspaceSource};
@@ -30,8 +31,7 @@ pub use http::api_v1::operator::{AS_HEADER, LocalApi, LocalBody};
 pub use http::fuzzing;
 pub use http::local_socket::{LocalSocket, SOCKET};
 pub use http::{
-    AccessLog, Acme, AcmeChallenge, BadNetwork, BadPublicUrl, Network, PublicUrl, Tls, TlsFiles,
-    WebSettings,
+    AccessLog, Acme, AcmeChallenge, BadPublicUrl, PublicUrl, Tls, TlsFiles, WebSettings,
 };
 pub use hyper::header::HeaderName;
 pub use listen::{Addresses, Listener, RunningServer};

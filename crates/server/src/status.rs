@@ -35,7 +35,7 @@ impl ServerContext {
     pub(crate) fn status(&self) -> Value<'static> {
         let (free, total) = memory().unwrap_or_default();
         let runtime = self.now().saturating_sub(self.started);
-        let requests = self.native_metrics.answered();
+        let requests = self.metrics.answered();
         value(&format!(
             "freemem={free}; totalmem={total}; maxmem={total}; runtime={runtime}; \
              numreqs={requests}"

@@ -1,20 +1,13 @@
 //! Typical answers of `/api/v1`, its problem documents and its `OpenAPI` document, compared with
 //! the files in `snapshots/`. CONTRIBUTING.md says how to accept a change.
 
-#![expect(
-    clippy::unwrap_used,
-    unreachable_pub,
-    dead_code,
-    reason = "a test may panic, and need not use all that another does"
-)]
-
-mod web;
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fmt::Write;
 
 use handfast_registry::{NewToken, Principal, Role};
+use handfast_testing::{Response, Server};
 use serde_json::Value as Json;
-use web::{Answer, Server};
 
 const OPERATOR: Principal = Principal::Operator;
 const UNSTEADY: [&str; 4] = ["connection:", "content-length:", "date:", "x-request-id:"];
@@ -79,7 +72,7 @@ impl Site {
 
 /// Status, headers in the order of their names, and the body with one member in each line. The
 /// length changes with the body, and date and request id with the time and the other requests.
-fn shown(answer: &Answer) -> String {
+fn shown(answer: &Response) -> String {
     let mut lines = answer.head.lines();
     let status = lines.next().unwrap().trim_start_matches("HTTP/1.1 ");
     let mut headers: Vec<_> = lines

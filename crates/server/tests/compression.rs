@@ -1,38 +1,23 @@
 //! Answers that are made smaller, octet by octet: what is sent, what it is called, and what is left
 //! as it is.
 
-#![expect(
-    clippy::unwrap_used,
-    unreachable_pub,
-    dead_code,
-    reason = "a test may panic, and need not use all that another does"
-)]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod web;
+use std::io::Read;
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use handfast_registry::{NewToken, Role};
+use handfast_testing::{Response, Server};
 
-use handfast_registry::{NewToken, Principal, Role};
-use web::Server;
-
-/// A head, and octets.
-struct Reply {
-    status: u16,
-    head: String,
-    body: Vec<u8>,
+/// What compression adds to a response.
+trait Coded {
+    fn coding(&self) -> Option<&str>;
+    fn varies(&self) -> bool;
+    fn text(&self) -> String;
 }
 
-impl Reply {
-    fn headers(&self, name: &str) -> Vec<&str> {
-        let lines = self.head.lines().skip(1);
-        let pairs = lines.filter_map(|line| line.split_once(": "));
-        let fits = pairs.filter(|(own, _)| own.eq_ignore_ascii_case(name));
-        fits.map(|(_, value)| value).collect()
-    }
-
+impl Coded for Response {
     fn coding(&self) -> Option<&str> {
-        self.headers("content-encoding").first().copied()
+        self.header("content-encoding")
     }
 
     fn varies(&self) -> bool {
@@ -42,13 +27,13 @@ impl Reply {
     fn text(&self) -> String {
         let mut text = String::new();
         match self.coding() {
-            None => text = String::from_utf8(self.body.clone()).unwrap(),
+            None => text.push_str(&self.body),
             Some("gzip") => {
-                let mut reader = flate2::read::GzDecoder::new(&*self.body);
+                let mut reader = flate2::read::GzDecoder::new(&*self.bytes);
                 reader.read_to_string(&mut text).unwrap();
             }
             Some("br") => {
-                let mut reader = brotli::Decompressor::new(&*self.body, 4_096);
+                let mut reader = brotli::Decompressor::new(&*self.bytes, 4_096);
                 reader.read_to_string(&mut text).unwrap();
             }
             Some(other) => panic!("{other}"),
@@ -57,21 +42,9 @@ impl Reply {
     }
 }
 
-fn ask(server: &Server, line: &str, headers: &[&str], body: &str) -> Reply {
-    let mut stream = TcpStream::connect(server.web).unwrap();
-    let mut head = format!("{line} HTTP/1.1\r\nHost: names.example\r\nConnection: close\r\n");
-    for header in headers {
-        head = format!("{head}{header}\r\n");
-    }
-    let length = body.len();
-    write!(stream, "{head}Content-Length: {length}\r\n\r\n{body}").unwrap();
-    let mut all = Vec::new();
-    stream.read_to_end(&mut all).unwrap();
-    let end = all.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
-    let body = all.split_off(end + 4);
-    let head = String::from_utf8(all).unwrap();
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Reply { status, head, body }
+fn ask(server: &Server, line: &str, headers: &[&str], body: &str) -> Response {
+    let (method, path) = line.split_once(' ').unwrap();
+    server.ask(method, path, headers, Some(body))
 }
 
 /// A server with a name whose record is long.
@@ -112,13 +85,13 @@ fn pages_and_json_are_made_smaller_for_those_who_take_it() {
             let what = format!("{path} {accepted} {}", reply.head);
             assert_eq!((reply.status, reply.coding()), (200, coding), "{what}");
             assert!(reply.varies(), "{what}");
-            let length = reply.body.len().to_string();
+            let length = reply.bytes.len().to_string();
             assert_eq!(reply.headers("content-length"), [length], "{what}");
             if path != "/metrics" {
                 assert_eq!(reply.text(), plain.text(), "{what}");
             }
             if coding.is_some() {
-                assert!(reply.body.len() < plain.body.len(), "{what}");
+                assert!(reply.bytes.len() < plain.bytes.len(), "{what}");
             }
             // The head alone is the same.
             let head = ask(&server, &format!("HEAD {path}"), &[&header], "");
@@ -189,7 +162,7 @@ fn what_browsers_are_let_in_to_by_themselves_is_left_as_it_is() {
         "{}",
         reply.head
     );
-    assert!(reply.body.len() > 1_024);
+    assert!(reply.bytes.len() > 1_024);
     // By a token, which no browser sends by itself, lists can be had.
     let path = "GET /api/v1/names/20.1000%2Flong";
     let reply = ask(&server, path, &["Accept-Encoding: br", &token], "");
@@ -197,14 +170,8 @@ fn what_browsers_are_let_in_to_by_themselves_is_left_as_it_is() {
 }
 
 fn token(server: &Server) -> String {
-    let operator = Principal::Operator;
-    let ann = Principal::parse("ann").unwrap();
-    let registry = &server.registry;
-    registry
-        .grant(&operator, "20.1000", &ann, Role::Lead)
-        .unwrap();
-    let made = registry.create_token(&operator, "ann", NewToken::default());
-    format!("Authorization: Bearer {}", made.unwrap().0)
+    server.account("ann", &[("20.1000", Role::Lead)]);
+    server.token("ann", NewToken::default())
 }
 
 #[test]
@@ -213,7 +180,7 @@ fn tags_name_what_was_sent_and_are_taken_back() {
     let token = token(&server);
     let path = "/api/v1/names/20.1000%2Flong";
     let get = format!("GET {path}");
-    let tag = |reply: &Reply| reply.headers("etag").first().unwrap().to_string();
+    let tag = |reply: &Response| reply.headers("etag").first().unwrap().to_string();
     let plain = tag(&ask(&server, &get, &[], ""));
     let gzip = tag(&ask(&server, &get, &["Accept-Encoding: gzip"], ""));
     let brotli = tag(&ask(&server, &get, &["Accept-Encoding: br"], ""));
@@ -263,6 +230,6 @@ fn what_is_long_is_made_smaller_too() {
         let reply = ask(&server, "GET /api/handles/20.1000/longer", &[&header], "");
         assert_eq!(reply.coding(), Some(coding));
         assert_eq!(reply.text(), plain.text());
-        assert!(reply.body.len() * 10 < plain.body.len());
+        assert!(reply.bytes.len() * 10 < plain.bytes.len());
     }
 }

@@ -1,14 +1,6 @@
 //! `Host`: which hosts are ours, and what others are not given.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::string_slice,
-    unreachable_pub,
-    dead_code,
-    reason = "a test may panic, and need not use all that another does"
-)]
-
-mod web;
+#![expect(clippy::string_slice, reason = "a test may panic")]
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -16,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use handfast_server::WebSettings;
-use web::{Answer, NOW, Server};
+use handfast_testing::clock::NOW;
+use handfast_testing::{Response, Server};
 
 /// A server that is not told how it is called.
 fn unnamed() -> Server {
@@ -24,7 +17,7 @@ fn unnamed() -> Server {
     Server::start_as(&clock, WebSettings::default())
 }
 
-fn ask(server: &Server, what: &str, host: &str, headers: &str) -> Answer {
+fn ask(server: &Server, what: &str, host: &str, headers: &str) -> Response {
     let request = format!("{what} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n");
     server.raw(request.as_bytes())
 }

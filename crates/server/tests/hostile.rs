@@ -10,63 +10,22 @@
     reason = "a test may panic, and reads the clock"
 )]
 
-mod world;
-
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::sync::Arc;
+use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-use handfast_registry::{NewAuthority, NewName, Principal, Registry};
-use handfast_server::{Identity, Listener, RunningServer, ServerContext};
-use handfast_wire::body::{ResolutionReply, ResolutionRequest};
-use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, ResponseCode, Version};
-use world::world;
-
-/// A server, and where it is.
-struct Server {
-    _folder: tempfile::TempDir,
-    _served: RunningServer,
-    native: SocketAddr,
-    web: SocketAddr,
-}
+use handfast_testing::{Server, Setup, native};
+use handfast_wire::body::ResolutionReply;
+use handfast_wire::{Codec, Message, OpFlags, ResponseCode};
 
 fn server() -> Server {
-    let folder = tempfile::tempdir().unwrap();
-    let registry = Registry::create(folder.path(), world()).unwrap();
-    let operator = Principal::Operator;
-    registry
-        .create_authority(&operator, "20.1000", NewAuthority::default())
-        .unwrap();
-    let name = NewName::urls(&["https://example.org/5555"]);
-    registry
-        .create_name(&operator, "20.1000/5555", name)
-        .unwrap();
-    let any = "127.0.0.1:0".parse().unwrap();
-    let listener = Listener::bind(any, any).unwrap();
-    let addresses = listener.addresses();
-    let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
-    let context = ServerContext::new(Arc::new(registry), identity, world(), Vec::new());
-    Server {
-        _served: listener
-            .open(context, handfast_server::WebSettings::default())
-            .unwrap(),
-        _folder: folder,
-        native: addresses.native,
-        web: addresses.web,
-    }
+    let server = Setup::new().start_for(&["20.1000"]);
+    server.name("20.1000/5555", &[(1, "URL", b"https://example.org/5555")]);
+    server
 }
 
 fn request(flags: OpFlags) -> Vec<u8> {
-    let envelope = Envelope {
-        request_id: 77,
-        ..Envelope::new(Version::CURRENT)
-    };
-    let header = Header {
-        flags: Header::request(Opcode::Resolution, 0).flags | flags,
-        ..Header::request(Opcode::Resolution, u32::MAX / 2)
-    };
-    Message::new(envelope, header, &ResolutionRequest::all("20.1000/5555")).to_bytes()
+    native::resolution("20.1000/5555", OpFlags::REQUEST | flags)
 }
 
 fn is_right(reply: &[u8]) {
@@ -77,12 +36,7 @@ fn is_right(reply: &[u8]) {
 }
 
 fn udp(server: &Server) -> UdpSocket {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.connect(server.native).unwrap();
-    socket
-        .set_read_timeout(Some(Duration::from_secs(5)))
-        .unwrap();
-    socket
+    native::udp(server.native, Duration::from_secs(5))
 }
 
 fn asks_over_udp(socket: &UdpSocket) {
@@ -98,11 +52,7 @@ fn asks_over_udp(socket: &UdpSocket) {
 }
 
 fn asks_over_tcp(server: &Server) {
-    let mut stream = TcpStream::connect(server.native).unwrap();
-    stream.write_all(&request(OpFlags::NONE)).unwrap();
-    let mut reply = Vec::new();
-    stream.read_to_end(&mut reply).unwrap();
-    is_right(&reply);
+    is_right(&native::over_tcp(server.native, &request(OpFlags::NONE)));
 }
 
 /// Bytes that are never the same.
@@ -188,13 +138,9 @@ fn connections_that_say_nothing_or_nonsense_hold_nobody_up() {
     asks_over_tcp(&server);
     assert!(began.elapsed() < Duration::from_secs(2));
     // A length that lies is refused, and not waited for.
-    let mut stream = TcpStream::connect(server.native).unwrap();
     let mut lie = request(OpFlags::NONE);
     lie[16..20].copy_from_slice(&0x7FFF_FFFF_u32.to_be_bytes());
-    stream.write_all(&lie).unwrap();
-    let mut reply = Vec::new();
-    stream.read_to_end(&mut reply).unwrap();
-    let reply = Message::from_bytes(&reply).unwrap();
+    let reply = native::message(&native::over_tcp(server.native, &lie));
     assert_eq!(reply.outcome(), ResponseCode::ProtocolError);
 }
 
@@ -226,14 +172,11 @@ fn http_that_is_no_tunnel_is_answered_as_what_it_is() {
     for (text, status) in [
         (
             "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-            "200",
+            200,
         ),
-        ("nonsense\r\n\r\n", "400"),
+        ("nonsense\r\n\r\n", 400),
     ] {
-        let mut stream = TcpStream::connect(server.web).unwrap();
-        stream.write_all(text.as_bytes()).unwrap();
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply).unwrap();
-        assert!(reply.starts_with(&format!("HTTP/1.1 {status}")), "{reply}");
+        let reply = server.raw(text.as_bytes());
+        assert_eq!(reply.status, status, "{}", reply.head);
     }
 }

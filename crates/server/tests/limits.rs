@@ -4,21 +4,17 @@
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    unreachable_pub,
-    dead_code,
-    reason = "a test may panic, reads the clock, and need not use all that another does"
+    reason = "a test may panic, and reads the clock"
 )]
-
-mod web;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use handfast_registry::{NewToken, Principal, Role};
+use handfast_registry::{NewToken, Role};
 use handfast_server::WebSettings;
-use web::Server;
+use handfast_testing::Server;
 
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(1);
 /// How much longer than that things take on a machine that does something else, too.
@@ -147,15 +143,15 @@ fn answers_that_nobody_reads_are_given_up() {
 fn heads_and_bodies_that_are_too_long_are_refused() {
     let server = impatient();
     let long = "x".repeat(200_000);
-    let answer = server.ask("GET", "/20.1000/5555", &format!("X-Long: {long}\r\n"));
+    let answer = server.get_with("/20.1000/5555", &[&format!("X-Long: {long}\r\n")]);
     assert_eq!(answer.status, 431, "{}", answer.head);
     let many = "X-Many: 1\r\n".repeat(101);
-    let answer = server.ask("GET", "/20.1000/5555", &many);
+    let answer = server.get_with("/20.1000/5555", &[&many]);
     assert_eq!(answer.status, 431, "{}", answer.head);
-    let answer = server.ask("GET", &format!("/20.1000/{long}"), "");
+    let answer = server.get(&format!("/20.1000/{long}"));
     assert!(matches!(answer.status, 400 | 414 | 431), "{}", answer.head);
     let few = "X-Few: 1\r\n".repeat(90);
-    assert_eq!(server.ask("GET", "/20.1000/5555", &few).status, 302);
+    assert_eq!(server.get_with("/20.1000/5555", &[&few]).status, 302);
     // Whether it is said how long a body is or not.
     for (path, media, length, status) in [
         (
@@ -234,20 +230,12 @@ fn bodies_that_do_not_come_are_not_waited_for() {
 #[test]
 fn an_import_that_comes_too_slowly_is_told_so() {
     let server = impatient();
-    let operator = Principal::Operator;
-    let registry = &server.registry;
-    registry.create_account(&operator, "ann", "").unwrap();
-    let ann = Principal::parse("ann").unwrap();
-    registry
-        .grant(&operator, "20.1000", &ann, Role::Write)
-        .unwrap();
-    let new = NewToken::default();
-    let (token, _) = registry.create_token(&operator, "ann", new).unwrap();
+    server.account("ann", &[("20.1000", Role::Write)]);
+    let token = server.token("ann", NewToken::default());
     let mut stream = connect(&server);
     write!(
         stream,
-        "POST /api/v1/import?format=ndjson HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \
-        {token}\r\n\
+        "POST /api/v1/import?format=ndjson HTTP/1.1\r\nHost: localhost\r\n{token}\r\n\
          Connection: close\r\nContent-Length: 100000\r\n\r\n"
     )
     .unwrap();

@@ -1,58 +1,21 @@
 //! What is counted, by those who ask over every way.
 
-#![expect(
-    clippy::unwrap_used,
-    unreachable_pub,
-    dead_code,
-    reason = "a test may panic, and need not use all that another does"
-)]
-
-mod web;
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::net::TcpStream;
 use std::time::Duration;
 
-use handfast_wire::body::ResolutionRequest;
-use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Version};
-use serde_json::Value as Json;
-use web::Server;
+use handfast_testing::{Server, native};
+use handfast_wire::OpFlags;
 
 fn request(handle: &str) -> Vec<u8> {
-    let envelope = Envelope {
-        request_id: 77,
-        ..Envelope::new(Version::CURRENT)
-    };
-    let header = Header {
-        flags: OpFlags::PO,
-        ..Header::request(Opcode::Resolution, u32::MAX / 2)
-    };
-    Message::new(envelope, header, &ResolutionRequest::all(handle)).to_bytes()
-}
-
-/// Where the site record says that the handle protocol is spoken.
-fn native(server: &Server) -> SocketAddr {
-    let site: Json = serde_json::from_str(&server.get("/api/site").body).unwrap();
-    let interfaces = site.pointer("/site/servers/0/interfaces").unwrap();
-    let mut interfaces = interfaces.as_array().unwrap().iter();
-    let tcp = interfaces.find(|one| one["protocol"] == "TCP").unwrap();
-    let port = tcp["port"].as_u64().unwrap();
-    (server.web.ip(), u16::try_from(port).unwrap()).into()
+    native::resolution(handle, OpFlags::PO)
 }
 
 fn over_udp(server: &Server, handle: &str) {
-    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.connect(native(server)).unwrap();
-    let timeout = Some(Duration::from_secs(5));
-    socket.set_read_timeout(timeout).unwrap();
-    socket.send(&request(handle)).unwrap();
-    socket.recv(&mut [0; 2_048]).unwrap();
-}
-
-fn over_tcp(server: &Server, bytes: &[u8]) {
-    let mut stream = TcpStream::connect(native(server)).unwrap();
-    stream.write_all(bytes).unwrap();
-    stream.read_to_end(&mut Vec::new()).unwrap();
+    let timeout = Duration::from_secs(5);
+    native::over_udp(server.native, &request(handle), timeout).unwrap();
 }
 
 fn over_http(server: &Server, handle: &str) {
@@ -81,8 +44,8 @@ fn native_requests_are_counted_by_transport_operation_and_outcome() {
     }
     over_udp(&server, "20.1000/none");
     over_udp(&server, "20.9999/remote");
-    over_tcp(&server, &request("20.1000/5555"));
-    over_tcp(&server, &[0xFF; 40]);
+    native::over_tcp(server.native, &request("20.1000/5555"));
+    native::over_tcp(server.native, &[0xFF; 40]);
     over_http(&server, "20.1000/5555");
     over_http(&server, "20.1000/none");
     for (way, operation, code, count) in [
@@ -112,19 +75,12 @@ fn native_requests_are_counted_by_transport_operation_and_outcome() {
 }
 
 #[test]
-fn connections_the_store_and_the_process_are_told_of() {
+fn metrics_of_connections_the_store_and_the_process() {
     let server = Server::start();
     let open = "handfast_native_connections_open";
     assert_eq!(metric(&server, open), Some(0));
-    let mut stream = TcpStream::connect(native(&server)).unwrap();
-    let stored = {
-        let envelope = Envelope::new(Version::CURRENT);
-        let header = Header {
-            flags: OpFlags::PO | OpFlags::KC,
-            ..Header::request(Opcode::Resolution, u32::MAX / 2)
-        };
-        Message::new(envelope, header, &ResolutionRequest::all("20.1000/5555")).to_bytes()
-    };
+    let mut stream = TcpStream::connect(server.native).unwrap();
+    let stored = native::resolution("20.1000/5555", OpFlags::PO | OpFlags::KC);
     stream.write_all(&stored).unwrap();
     stream.read_exact(&mut [0; 20]).unwrap();
     assert_eq!(metric(&server, open), Some(1));

@@ -2,87 +2,32 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod world;
-
-use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::sync::Arc;
-
-use handfast_client::{Client, ClientError, Login, Query, Roots, ServerAddress};
-use handfast_registry::{Edit, NewAuthority, NewName, NewValue, Principal, Registry, Role};
-use handfast_server::{Addresses, Identity, Listener, RunningServer, ServerContext};
+use handfast_client::{ClientError, Login, Query, Roots};
+use handfast_registry::{Edit, NewValue, Principal, Role};
+use handfast_testing::{OPERATOR, Server, Setup, native};
 use handfast_wire::body::{ResolutionReply, ResolutionRequest};
-use handfast_wire::crypto::{SigningKey, read_private_key};
 use handfast_wire::{
-    Codec, Envelope, Header, LocalInfo, LocalSite, Message, OpFlags, Opcode, Permissions,
-    ResponseCode, Site, Version,
+    Codec, Header, LocalInfo, LocalSite, Message, OpFlags, Opcode, Permissions, ResponseCode, Site,
+    Version,
 };
-use world::world;
 
-const OPERATOR: Principal = Principal::Operator;
-
-struct Server {
-    folder: tempfile::TempDir,
-    served: RunningServer,
-    registry: Arc<Registry>,
-    site: Site,
+/// A server that stores a prefix, and knows where others are.
+fn start(prefix: &str, roots: Option<Roots>) -> Server {
+    let setup = Setup::new().context(|context| match roots {
+        Some(roots) => context.with_roots(roots).unwrap(),
+        None => context,
+    });
+    setup.start_for(&[prefix])
 }
 
-impl Server {
-    /// A server that keeps a prefix, and knows where others are.
-    fn start(prefix: &str, roots: Option<Roots>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let registry = Arc::new(Registry::create(folder.path(), world()).unwrap());
-        registry
-            .create_authority(&OPERATOR, prefix, NewAuthority::default())
-            .unwrap();
-        let any = "127.0.0.1:0".parse().unwrap();
-        let listener = Listener::bind(any, any).unwrap();
-        let identity = Identity::open_or_make(folder.path(), listener.addresses()).unwrap();
-        let site = identity.site().clone();
-        let mut context = ServerContext::new(Arc::clone(&registry), identity, world(), Vec::new());
-        if let Some(roots) = roots {
-            context = context.with_roots(roots).unwrap();
-        }
-        Self {
-            folder,
-            served: listener
-                .open(context, handfast_server::WebSettings::default())
-                .unwrap(),
-            registry,
-            site,
-        }
-    }
-
-    fn addresses(&self) -> Addresses {
-        self.served.addresses
-    }
-
-    /// A client of this server alone.
-    fn client(&self) -> Client {
-        let address: ServerAddress = self.addresses().native.to_string().parse().unwrap();
-        Client::new(handfast_client::Environment::system()).at(address)
-    }
-
-    /// Someone with a secret and a key, which is the server's own.
-    fn add_someone(&self, handle: &str) {
-        let key = std::fs::read(self.folder.path().join("pubkey.bin")).unwrap();
-        let secret = NewValue {
-            permissions: Some(Permissions::from_bits(0x04)),
-            ..NewValue::new(300, "HS_SECKEY", b"secret")
-        };
-        let values = vec![secret, NewValue::new(301, "HS_PUBKEY", &key)];
-        let name = NewName {
-            values,
-            ..NewName::default()
-        };
-        self.registry.create_name(&OPERATOR, handle, name).unwrap();
-    }
-
-    fn key(&self) -> SigningKey {
-        let file = std::fs::read(self.folder.path().join("privkey.bin")).unwrap();
-        SigningKey::new(read_private_key(&file, None).unwrap()).unwrap()
-    }
+/// Someone with a secret and a key, which is the server's own.
+fn add_someone(server: &Server, handle: &str) {
+    let key = std::fs::read(server.folder().join("pubkey.bin")).unwrap();
+    let secret = NewValue {
+        permissions: Some(Permissions::from_bits(0x04)),
+        ..NewValue::new(300, "HS_SECKEY", b"secret")
+    };
+    server.put(handle, vec![secret, NewValue::new(301, "HS_PUBKEY", &key)]);
 }
 
 /// Where a prefix is.
@@ -96,9 +41,9 @@ fn local(prefix: &'static str, site: &Site) -> Roots {
 
 #[test]
 fn keys_that_another_server_keeps_are_good_for_a_login_here() {
-    let there = Server::start("20.2000", None);
-    there.add_someone("20.2000/someone");
-    let here = Server::start("20.1000", Some(local("0.NA/20.2000", &there.site)));
+    let there = start("20.2000", None);
+    add_someone(&there, "20.2000/someone");
+    let here = start("20.1000", Some(local("0.NA/20.2000", &there.site)));
     for index in [300, 301] {
         let who = Principal::parse(&format!("{index}:20.2000/someone")).unwrap();
         here.registry
@@ -136,8 +81,8 @@ fn keys_that_another_server_keeps_are_good_for_a_login_here() {
 
 #[test]
 fn old_clients_are_told_what_a_delegate_says_and_new_ones_are_sent_there() {
-    let there = Server::start("20.1000.1", None);
-    let here = Server::start("20.1000", Some(local("0.NA/20.2000", &there.site)));
+    let there = start("20.1000.1", None);
+    let here = start("20.1000", Some(local("0.NA/20.2000", &there.site)));
     let site = NewValue::new(5, "HS_SITE.PREFIX", &there.site.to_bytes());
     here.registry
         .edit_name(&OPERATOR, "0.NA/20.1000", Edit::put(vec![site]))
@@ -177,18 +122,10 @@ fn old_clients_are_told_what_a_delegate_says_and_new_ones_are_sent_there() {
 
 /// The reply of a server to a client of a version, over TCP.
 fn ask(server: &Server, handle: &str, version: Version, hops: u8) -> Message<'static> {
-    let envelope = Envelope {
-        suggested: version,
-        request_id: 7,
-        ..Envelope::new(version)
-    };
     let mut header = Header::request(Opcode::Resolution, u32::MAX >> 1);
     header.flags = header.flags | OpFlags::PO;
     header.recursion_count = hops;
-    let request = Message::new(envelope, header, &ResolutionRequest::all(handle));
-    let mut stream = TcpStream::connect(server.addresses().native).unwrap();
-    stream.write_all(&request.to_bytes()).unwrap();
-    let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).unwrap();
-    Message::from_bytes(&bytes).unwrap().into_owned()
+    let body = ResolutionRequest::all(handle);
+    let request = native::request_with(header, &body, 0, version);
+    native::message(&native::over_tcp(server.native, &request))
 }

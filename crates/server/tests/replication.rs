@@ -9,26 +9,17 @@
     reason = "a test may panic, and reads the clock"
 )]
 
-mod world;
-
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry};
-use handfast_server::{Identity, Listener, RunningServer, ServerContext};
-use handfast_wire::body::{
-    Body, Challenge, ChallengeAnswer, DumpRequest, Receiver, ReplicationPoint, RetrieveRequest,
-};
-use handfast_wire::crypto::{SecretAlgorithm, answer_with_secret};
-use handfast_wire::{
-    Codec, Envelope, Header, Message, Opcode, Reader, Reference, ResponseCode, Version,
-};
-use world::world;
+use handfast_testing::{Login, OPERATOR, Server, Setup, clock, native};
+use handfast_wire::body::{Body, DumpRequest, Receiver, ReplicationPoint, RetrieveRequest};
+use handfast_wire::crypto::SecretAlgorithm;
+use handfast_wire::{Codec, Envelope, Message, Opcode, Reader, ResponseCode, Version};
 
-const OPERATOR: Principal = Principal::Operator;
 const ALL: Receiver = Receiver {
     hash_option: 2,
     server_count: 1,
@@ -36,7 +27,7 @@ const ALL: Receiver = Receiver {
 };
 
 fn registry(folder: &Path) -> Registry {
-    let registry = Registry::create(folder, world()).unwrap();
+    let registry = Registry::create(folder, clock::system()).unwrap();
     registry
         .create_authority(&OPERATOR, "20.1000", NewAuthority::default())
         .unwrap();
@@ -50,38 +41,22 @@ fn registry(folder: &Path) -> Registry {
     registry
 }
 
-/// A server, and where it is.
-struct Server {
-    _served: RunningServer,
-    registry: Arc<Registry>,
-    address: SocketAddr,
-}
-
-fn serve(registry: Registry) -> Server {
-    let registry = Arc::new(registry);
-    let any = "127.0.0.1:0".parse().unwrap();
-    let listener = Listener::bind(any, any).unwrap();
-    let address = listener.addresses().native;
-    let identity = Identity::open_or_make(registry.folder(), listener.addresses()).unwrap();
+fn serve(registry: Registry) -> Source {
     let mirror = Principal::parse("300:20.1000/mirror").unwrap();
-    let context = ServerContext::new(Arc::clone(&registry), identity, world(), Vec::new())
-        .with_replicators(vec![mirror]);
-    Server {
-        _served: listener
-            .open(context, handfast_server::WebSettings::default())
-            .unwrap(),
-        registry,
-        address,
-    }
+    let setup = Setup::new().context(|context| context.with_replicators(vec![mirror]));
+    Source(setup.serve(registry))
 }
 
-impl Server {
+/// The server that is mirrored.
+struct Source(Server);
+
+impl Source {
     /// Says one message, and reads the first of the reply.
-    fn say(&self, message: &Message<'_>) -> (TcpStream, Message<'static>) {
-        let mut stream = TcpStream::connect(self.address).unwrap();
+    fn say(&self, message: &[u8]) -> (TcpStream, Message<'static>) {
+        let mut stream = TcpStream::connect(self.0.native).unwrap();
         let timeout = Some(Duration::from_secs(20));
         stream.set_read_timeout(timeout).unwrap();
-        stream.write_all(&message.to_bytes()).unwrap();
+        stream.write_all(message).unwrap();
         let mut bytes = vec![0; Envelope::LENGTH];
         stream.read_exact(&mut bytes).unwrap();
         let envelope = Envelope::decode(&mut Reader::new(&bytes)).unwrap();
@@ -93,26 +68,12 @@ impl Server {
 
     /// Asks for something as the mirror: the reply, and the connection that its stream comes by.
     fn ask<'b>(&self, opcode: Opcode, body: &impl Body<'b>) -> (TcpStream, ResponseCode) {
-        let header = Header::request(opcode, u32::MAX / 2);
-        let request = Message::new(Envelope::new(Version::CURRENT), header, body);
+        let request = native::request(opcode, body, 0, Version::CURRENT);
         let (_, reply) = self.say(&request);
         assert_eq!(reply.outcome(), ResponseCode::AuthenticationNeeded);
-        let challenge: Challenge<'_> = reply.read().unwrap();
-        let digest = challenge.digest.as_bytes();
         let algorithm = SecretAlgorithm::for_version(Version::CURRENT);
-        let response =
-            answer_with_secret(b"secret", algorithm, &challenge.nonce, digest, &[1; 16]).unwrap();
-        let answer = ChallengeAnswer {
-            authentication_type: "HS_SECKEY".into(),
-            key: Reference::new("20.1000/mirror", 300),
-            response: response.into(),
-        };
-        let envelope = Envelope {
-            session_id: reply.envelope.session_id,
-            ..Envelope::new(Version::CURRENT)
-        };
-        let header = Header::request(Opcode::ChallengeResponse, u32::MAX / 2);
-        let (stream, reply) = self.say(&Message::new(envelope, header, &answer));
+        let mirror = Login::with_algorithm("300:20.1000/mirror", b"secret", algorithm);
+        let (stream, reply) = self.say(&mirror.response(&reply));
         (stream, reply.outcome())
     }
 
@@ -177,10 +138,11 @@ fn mirrors_of_a_restored_registry_copy_anew() {
     let folder = tempfile::tempdir().unwrap();
     let server = serve(registry(&folder.path().join("first")));
     let backup = folder.path().join("backup");
-    server.registry.backup(&backup).unwrap();
+    server.0.registry.backup(&backup).unwrap();
     let of_the_backup = server.copy();
     let lost = NewName::urls(&["https://example.org/lost"]);
     server
+        .0
         .registry
         .create_name(&OPERATOR, "20.1000/lost", lost)
         .unwrap();
@@ -189,10 +151,12 @@ fn mirrors_of_a_restored_registry_copy_anew() {
     assert_eq!(server.status_since(&of_what_is_lost), SENDING);
     std::thread::sleep(Duration::from_millis(5));
 
-    let restored = Registry::restore(&backup, &folder.path().join("second"), world()).unwrap();
+    let restored =
+        Registry::restore(&backup, &folder.path().join("second"), clock::system()).unwrap();
     let server = serve(restored);
     let name = NewName::urls(&["https://example.org/new"]);
     server
+        .0
         .registry
         .create_name(&OPERATOR, "20.1000/new", name)
         .unwrap();
@@ -228,6 +192,7 @@ fn mirrors_that_do_not_read_keep_others_waiting_and_nothing_else() {
     // Changes go on.
     let name = NewName::urls(&["https://example.org/"]);
     server
+        .0
         .registry
         .create_name(&OPERATOR, "20.1000/meanwhile", name)
         .unwrap();

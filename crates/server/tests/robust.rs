@@ -1,26 +1,17 @@
 //! A panic fails one request; times beyond what calendars write fail none.
 
-#![expect(
-    clippy::unwrap_used,
-    unreachable_pub,
-    dead_code,
-    reason = "a test may panic, and need not use all that another does"
-)]
-
-mod web;
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use handfast_registry::{Environment, NewAuthority, NewName, NewValue, Principal, Registry};
-use handfast_server::{Identity, Listener, RunningServer, ServerContext, WebSettings};
-use handfast_wire::body::ResolutionRequest;
-use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Version};
-
-const NOW: u64 = 1_800_000_000_000;
+use handfast_registry::{Environment, Registry};
+use handfast_server::WebSettings;
+use handfast_testing::clock::NOW;
+use handfast_testing::{Server, Setup, native};
+use handfast_wire::OpFlags;
 
 fn world(is_broken: &Arc<AtomicBool>) -> Environment {
     let is_broken = Arc::clone(is_broken);
@@ -33,83 +24,37 @@ fn world(is_broken: &Arc<AtomicBool>) -> Environment {
     )
 }
 
-struct Host {
-    is_broken: Arc<AtomicBool>,
-    native: SocketAddr,
-    web: SocketAddr,
-    _served: RunningServer,
-    _folder: tempfile::TempDir,
+fn start(is_broken: &Arc<AtomicBool>) -> Server {
+    let is_broken = Arc::clone(is_broken);
+    let setup = Setup::new().environment(move || world(&is_broken));
+    let server = setup.start_for(&["20.1000"]);
+    server.name("20.1000/x", &[(1, "URL", b"https://example.org/")]);
+    server
 }
 
-impl Host {
-    fn start() -> Self {
-        let is_broken = Arc::new(AtomicBool::new(false));
-        let folder = tempfile::tempdir().unwrap();
-        let registry = Registry::create(folder.path(), world(&is_broken)).unwrap();
-        let operator = Principal::Operator;
-        registry
-            .create_authority(&operator, "20.1000", NewAuthority::default())
-            .unwrap();
-        let new = NewName {
-            values: vec![NewValue::new(1, "URL", b"https://example.org/")],
-            ..NewName::default()
-        };
-        registry.create_name(&operator, "20.1000/x", new).unwrap();
-        let any = "127.0.0.1:0".parse().unwrap();
-        let listener = Listener::bind(any, any).unwrap();
-        let addresses = listener.addresses();
-        let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
-        let context =
-            ServerContext::new(Arc::new(registry), identity, world(&is_broken), Vec::new());
-        Self {
-            is_broken,
-            native: addresses.native,
-            web: addresses.web,
-            _served: listener.open(context, WebSettings::default()).unwrap(),
-            _folder: folder,
-        }
-    }
+/// Asks over UDP, for something quick or for a signature, which takes a thread.
+fn udp(server: &Server, flags: OpFlags, timeout: u64) -> Option<Vec<u8>> {
+    let timeout = Duration::from_millis(timeout);
+    native::over_udp(server.native, &request(flags), timeout)
+}
 
-    fn request(flags: OpFlags) -> Vec<u8> {
-        let envelope = Envelope {
-            request_id: 77,
-            ..Envelope::new(Version::CURRENT)
-        };
-        let header = Header {
-            flags,
-            ..Header::request(Opcode::Resolution, u32::MAX / 2)
-        };
-        let body = ResolutionRequest::all("20.1000/x");
-        Message::new(envelope, header, &body).to_bytes()
-    }
+fn tcp(server: &Server, flags: OpFlags) -> Vec<u8> {
+    native::over_tcp(server.native, &request(flags))
+}
 
-    /// Asks over UDP, for something quick or for a signature, which takes a thread.
-    fn udp(&self, flags: OpFlags, timeout: u64) -> Option<Vec<u8>> {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        socket.connect(self.native).unwrap();
-        let timeout = Some(Duration::from_millis(timeout));
-        socket.set_read_timeout(timeout).unwrap();
-        socket.send(&Self::request(flags)).unwrap();
-        let mut reply = vec![0; 2_048];
-        let length = socket.recv(&mut reply).ok()?;
-        reply.truncate(length);
-        Some(reply)
-    }
+fn request(flags: OpFlags) -> Vec<u8> {
+    native::resolution("20.1000/x", flags)
+}
 
-    fn tcp(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
-        let mut stream = TcpStream::connect(address).unwrap();
-        let timeout = Some(Duration::from_secs(5));
-        stream.set_read_timeout(timeout).unwrap();
-        stream.write_all(bytes).unwrap();
-        let mut reply = Vec::new();
-        drop(stream.read_to_end(&mut reply));
-        reply
-    }
-
-    fn get(&self, path: &str) -> String {
-        let request =
-            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-        String::from_utf8_lossy(&Self::tcp(self.web, request.as_bytes())).into_owned()
+/// The status of a response; 0 if the server closed the connection.
+fn status(server: &Server, path: &str) -> u16 {
+    let mut stream = server.connect();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut start = [0; 12];
+    match stream.read_exact(&mut start) {
+        Ok(()) => str::from_utf8(&start[9..]).unwrap().parse().unwrap(),
+        Err(_) => 0,
     }
 }
 
@@ -123,40 +68,37 @@ fn code(reply: &[u8]) -> Option<u32> {
 /// requests to it were lost.
 #[test]
 fn a_panic_fails_one_request() {
-    let server = Host::start();
+    let is_broken = Arc::new(AtomicBool::new(false));
+    let server = start(&is_broken);
     let signed = OpFlags::PO | OpFlags::CT;
     for round in 0..20 {
-        server.is_broken.store(true, Ordering::SeqCst);
+        is_broken.store(true, Ordering::SeqCst);
         // More of each than there are threads that could end.
         for flags in [OpFlags::PO, signed] {
-            let reply = server.udp(flags, 30);
+            let reply = udp(&server, flags, 30);
             assert!(reply.is_none_or(|reply| code(&reply) == Some(2)), "{round}");
-            drop(Host::tcp(server.native, &Host::request(flags)));
+            drop(tcp(&server, flags));
         }
         for path in [
             "/20.1000/x",
             "/api/handles/20.1000/x",
             "/api/v1/names/20.1000%2Fx",
         ] {
-            let answer = server.get(path);
-            assert!(!answer.starts_with("HTTP/1.1 2"), "{answer}");
+            let status = status(&server, path);
+            assert!(!(200..300).contains(&status), "{path} {status}");
         }
-        server.is_broken.store(false, Ordering::SeqCst);
+        is_broken.store(false, Ordering::SeqCst);
     }
     for _ in 0..8 {
         for flags in [OpFlags::PO, signed] {
-            let reply = server.udp(flags, 5_000).unwrap();
+            let reply = udp(&server, flags, 5_000).unwrap();
             assert_eq!(code(&reply), Some(1));
-            let reply = Host::tcp(server.native, &Host::request(flags));
+            let reply = tcp(&server, flags);
             assert_eq!(code(&reply), Some(1));
         }
-        assert!(server.get("/20.1000/x").starts_with("HTTP/1.1 302"));
-        assert!(
-            server
-                .get("/api/v1/names/20.1000%2Fx")
-                .starts_with("HTTP/1.1 200")
-        );
-        assert!(server.get("/readyz").starts_with("HTTP/1.1 200"));
+        assert_eq!(server.get("/20.1000/x").status, 302);
+        assert_eq!(server.get("/api/v1/names/20.1000%2Fx").status, 200);
+        assert_eq!(server.get("/readyz").status, 200);
     }
 }
 
@@ -164,8 +106,8 @@ fn a_panic_fails_one_request() {
 /// 9999, and their formatters panic beyond it.
 #[test]
 fn times_beyond_the_year_9999_fail_no_request() {
-    let clock = Arc::new(AtomicU64::new(web::NOW));
-    let server = web::Server::start_by(&clock, WebSettings::default());
+    let clock = Arc::new(AtomicU64::new(NOW));
+    let server = Server::start_by(&clock, WebSettings::default());
     for time in [
         253_402_300_799_999,
         253_402_300_800_000,
@@ -234,7 +176,7 @@ fn a_server_that_met_damage_is_not_ready_any_more() {
     let damaged_record = |at: usize| (at - 12, vec![0xff; 12]);
     let kinds: [&dyn Fn(usize) -> (usize, Vec<u8>); 2] = [&zeroed_page, &damaged_record];
     for damage in kinds {
-        let server = web::Server::start();
+        let server = Server::start();
         let url = b"https://example.org/somewhere-to-be-damaged";
         server.name("20.1000/damaged", &[(1, "URL", url)]);
         let names = (0..200).map(|number| format!("20.1000/name-{number}"));

@@ -1,15 +1,6 @@
 //! Resolution requests (`http-interfaces.md` D), octet by octet where that matters.
 
-#![expect(
-    clippy::unwrap_used,
-    unreachable_pub,
-    reason = "a test may panic, and need not use all that another does"
-)]
-
-mod web;
-
-use serde_json::Value as Json;
-use web::Server;
+use handfast_testing::Server;
 
 const HOME: &str = "urn:urn-3:HUL.OIS:Home";
 
@@ -39,7 +30,7 @@ fn a_list_of_locations_is_in_order_and_begins_with_what_was_asked() {
         "<ul>\n<li><a href=\"https://first.example/h\">https://first.example/h</a></li>\n"
     ));
     assert!(html.header("content-security-policy").is_some());
-    let json: Json = serde_json::from_str(&list("application/json").body).unwrap();
+    let json = list("application/json").json();
     assert_eq!(
         (json["uri"].clone(), json["uris"][1].clone()),
         (HOME.into(), "https://second.example/h".into())
@@ -128,7 +119,7 @@ fn one_location_is_a_redirect() {
             (status, location),
             "{target}"
         );
-        let head = server.ask("HEAD", &format!("/uri-res/{target}"), "");
+        let head = server.ask("HEAD", &format!("/uri-res/{target}"), &[], None);
         assert_eq!(head.sorted_head(), answer.sorted_head());
     }
     let old = server.raw(format!("GET /uri-res/N2L?{HOME} HTTP/1.0\r\n\r\n").as_bytes());
@@ -143,11 +134,10 @@ fn descriptions_resources_and_names() {
     let server = Server::start();
     let get = |target: &str| server.get(&format!("/uri-res/{target}"));
     for service in ["N2C", "I2C"] {
-        let described: Json =
-            serde_json::from_str(&get(&format!("{service}?{HOME}")).body).unwrap();
+        let described = get(&format!("{service}?{HOME}")).json();
         assert_eq!(described["handle"], HOME);
     }
-    let several: Json = serde_json::from_str(&get(&format!("N2Cs?{HOME}")).body).unwrap();
+    let several = get(&format!("N2Cs?{HOME}")).json();
     assert_eq!(several[0]["values"][2]["index"], 3);
     let page = server.accepting(&format!("/uri-res/N2C?{HOME}"), "text/html");
     assert!(page.body.contains("<td>URL<td>"));
@@ -304,13 +294,18 @@ fn errors_are_as_tabled() {
         (200, "# hdl:20.1000/no-url\r\n")
     );
     for method in ["PUT", "DELETE", "POST"] {
-        let refused = server.ask(method, &format!("/uri-res/N2L?{HOME}"), "");
+        let refused = server.ask(method, &format!("/uri-res/N2L?{HOME}"), &[], None);
         assert_eq!(
             (refused.status, refused.header("allow")),
             (405, Some("GET, HEAD, OPTIONS"))
         );
     }
-    let options = server.ask("OPTIONS", "/uri-res/I=I", "Origin: https://p.example\r\n");
+    let options = server.ask(
+        "OPTIONS",
+        "/uri-res/I=I",
+        &["Origin: https://p.example\r\n"],
+        None,
+    );
     assert_eq!(options.header("allow"), Some("GET, HEAD, POST, OPTIONS"));
     assert_eq!(
         options.header("access-control-allow-origin"),

@@ -197,34 +197,9 @@ impl Embedded {
     }
 
     pub(crate) fn table(&self, table: Table) -> &Database<Bytes, Bytes> {
-        let [
-            actors,
-            accounts,
-            authorities,
-            events,
-            events_by_key,
-            jobs,
-            meta,
-            namespaces,
-            records,
-            reverse,
-            tiles,
-            versions,
-        ] = &self.tables;
-        match table {
-            Table::Actors => actors,
-            Table::Accounts => accounts,
-            Table::Authorities => authorities,
-            Table::Events => events,
-            Table::EventsByKey => events_by_key,
-            Table::Jobs => jobs,
-            Table::Meta => meta,
-            Table::Namespaces => namespaces,
-            Table::Records => records,
-            Table::Reverse => reverse,
-            Table::Tiles => tiles,
-            Table::Versions => versions,
-        }
+        // There is a table for each variant.
+        let [first, ..] = &self.tables;
+        self.tables.get(table.number()).unwrap_or(first)
     }
 }
 
@@ -310,11 +285,8 @@ impl Snapshot<'_> {
         let key = from.encoded();
         let mut entries = CheckedRange::begin(self.engine.table(table), self.txn, &key)?;
         while let Some((key, value)) = entries.next()? {
-            let (table_key, value) =
-                table_key::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
-                    table: table.name(),
-                    key: String::from_utf8_lossy(key).into_owned(),
-                })?;
+            let (table_key, value) = table_key::read(table, key, value)
+                .ok_or_else(|| StoreError::corrupt(table, key))?;
             if visit(&table_key, value).is_break() {
                 return entries.stop();
             }
@@ -336,10 +308,8 @@ impl Snapshot<'_> {
         let Some((key, value)) = found else {
             return Ok(None);
         };
-        let read = table_key::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
-            table: table.name(),
-            key: String::from_utf8_lossy(key).into_owned(),
-        })?;
+        let read = table_key::read(table, key, value);
+        let read = read.ok_or_else(|| StoreError::corrupt(table, key))?;
         Ok(Some(read.0.into_owned()))
     }
 
@@ -522,10 +492,9 @@ impl Writing<'_> {
             .get(&self.txn, &table_key.encoded())
             .map_err(|error| self.engine.noted(error))?;
         match found {
-            Some(value) if table_key.unwrap(value).is_none() => Err(StoreError::Corrupt {
-                table: table_key.table().name(),
-                key: String::from_utf8_lossy(table_key.name()).into_owned(),
-            }),
+            Some(value) if table_key.unwrap(value).is_none() => {
+                Err(StoreError::corrupt(table_key.table(), table_key.name()))
+            }
             _ => Ok(()),
         }
     }

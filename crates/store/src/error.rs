@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::table_key::Table;
+
 /// Why a store could not do something.
 ///
 /// ```
@@ -126,6 +128,13 @@ impl StoreError {
                 Self::Engine(heed::Error::Io(io::Error::other(error.to_string())))
             }
             other => Self::Engine(heed::Error::Io(io::Error::other(other.to_string()))),
+        }
+    }
+
+    pub(crate) fn corrupt(table: Table, key: &[u8]) -> Self {
+        Self::Corrupt {
+            table: table.name(),
+            key: String::from_utf8_lossy(key).into_owned(),
         }
     }
 

@@ -88,22 +88,14 @@ impl Store {
 
     /// Opens the store in a folder.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        if !Embedded::exists(folder) {
-            return Err(StoreError::NoStore {
-                folder: folder.to_path_buf(),
-            });
-        }
+        check_exists(folder)?;
         Self::start(folder, None)?.of_known_format()
     }
 
     /// Opens the store in a folder read-only, also while another process writes it. Changes are
     /// errors.
     pub fn open_read_only(folder: &Path) -> Result<Self, StoreError> {
-        if !Embedded::exists(folder) {
-            return Err(StoreError::NoStore {
-                folder: folder.to_path_buf(),
-            });
-        }
+        check_exists(folder)?;
         let store = Self {
             writer: Writer::none(),
             engine: Arc::new(Embedded::open_read_only(folder)?),
@@ -362,4 +354,13 @@ pub fn sync_name(path: &Path) -> io::Result<()> {
 
 pub(crate) fn format_place() -> TableKey<'static> {
     TableKey::named(Table::Meta, b"format")
+}
+
+fn check_exists(folder: &Path) -> Result<(), StoreError> {
+    if Embedded::exists(folder) {
+        return Ok(());
+    }
+    Err(StoreError::NoStore {
+        folder: folder.to_path_buf(),
+    })
 }

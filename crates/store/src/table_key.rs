@@ -89,11 +89,12 @@ impl Table {
     }
 
     /// Its index in [`ALL`](Self::ALL).
+    #[expect(
+        clippy::as_conversions,
+        reason = "the number of a variant without fields"
+    )]
     pub(crate) fn number(self) -> usize {
-        Self::ALL
-            .iter()
-            .position(|table| *table == self)
-            .unwrap_or_default()
+        self as usize
     }
 
     /// Whether a key has several values, which are sorted.

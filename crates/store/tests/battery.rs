@@ -220,9 +220,9 @@ mod behaviour {
         store: Store,
         open: impl FnOnce() -> Outcome<Store>,
     ) {
-        put(&store, b"kept", b"x").unwrap();
+        put(&store, b"stored", b"x").unwrap();
         drop(store);
-        assert_eq!(get(&open().unwrap(), b"kept").unwrap(), b"x");
+        assert_eq!(get(&open().unwrap(), b"stored").unwrap(), b"x");
     }
 
     pub(super) fn a_copy_is_a_store(store: &Store, folder: &Path) {
@@ -234,7 +234,7 @@ mod behaviour {
             "a copy never overwrites a file"
         );
         put(store, b"later", b"x").unwrap();
-        let copy = Store::restore(&file, &folder.join("elsewhere")).unwrap();
+        let copy = Store::restore(&file, &folder.join("restored")).unwrap();
         assert!(get(&copy, b"copied").is_some());
         assert!(get(&copy, b"later").is_none());
         assert!(
@@ -244,7 +244,7 @@ mod behaviour {
                 .all(|check| check.entries.is_ok())
         );
         drop(copy);
-        let again = Store::restore(&file, &folder.join("elsewhere"));
+        let again = Store::restore(&file, &folder.join("restored"));
         assert!(matches!(again, Err(StoreError::AlreadyExists { .. })));
     }
 
@@ -368,7 +368,7 @@ mod folder {
     fn a_folder_is_used_by_one_process() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
-        put(&store, b"kept", b"").unwrap();
+        put(&store, b"stored", b"").unwrap();
         assert!(matches!(
             Store::open(folder.path()),
             Err(StoreError::Locked { .. })
@@ -406,7 +406,7 @@ mod folder {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
         let long = vec![b'z'; 600];
-        put(&store, &long, b"kept").unwrap();
+        put(&store, &long, b"stored").unwrap();
         let impostor = [&long[..448], &Sha256::digest(&long)[..]].concat();
         assert!(get(&store, &impostor).is_none());
         let is_of_other =
@@ -415,7 +415,7 @@ mod folder {
             assert_eq!(is_of_other(name).unwrap(), expected);
         }
         assert!(put(&store, &impostor, b"stolen").is_err());
-        assert_eq!(get(&store, &long).unwrap(), b"kept");
+        assert_eq!(get(&store, &long).unwrap(), b"stored");
     }
 
     #[test]
@@ -458,17 +458,17 @@ mod folder {
     fn a_full_store_says_so_keeps_what_it_has_and_goes_on_reading() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create_with(folder.path(), Some(1 << 20)).unwrap();
-        let mut kept = 0_u32;
+        let mut stored = 0_u32;
         let error = loop {
-            match put(&store, &kept.to_be_bytes(), &[7; 4_000]) {
-                Ok(()) => kept += 1,
+            match put(&store, &stored.to_be_bytes(), &[7; 4_000]) {
+                Ok(()) => stored += 1,
                 Err(error) => break error,
             }
         };
         assert!(matches!(error, StoreError::Full), "{error}");
-        assert!(kept > 10);
-        assert!((0..kept).all(|number| get(&store, &number.to_be_bytes()).is_some()));
-        assert!(get(&store, &kept.to_be_bytes()).is_none());
+        assert!(stored > 10);
+        assert!((0..stored).all(|number| get(&store, &number.to_be_bytes()).is_some()));
+        assert!(get(&store, &stored.to_be_bytes()).is_none());
         assert!(
             store
                 .check()
@@ -479,7 +479,7 @@ mod folder {
     }
 
     #[test]
-    fn a_file_that_is_cut_short_is_refused_and_does_not_end_the_process() {
+    fn a_file_that_was_interrupted_is_refused_and_does_not_end_the_process() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
         for number in 0..200_u32 {

@@ -1,7 +1,7 @@
 //! Scans of a store with damaged pages: they see all entries, or report that the store is damaged.
 //!
-//! This program is both: the tests, and, with the argument `child`, the process that reads a damaged
-//! store, which may end it.
+//! This program is both: the tests, and, with the argument `child`, the process that reads a
+//! damaged store, which may end it.
 
 #![expect(
     clippy::unwrap_used,
@@ -92,15 +92,15 @@ fn scanned(now: &Snapshot<'_>, from: &TableKey<'_>, start: &[u8]) -> Result<u32,
 
 /// How many entries scans of whole tables see.
 fn whole(now: &Snapshot<'_>) -> Result<Vec<u32>, StoreError> {
-    let mut held = 0;
+    let mut count = 0;
     now.scan_index(b"", &mut |_, _, _| {
-        held += 1;
+        count += 1;
         ControlFlow::Continue(())
     })?;
     Ok(vec![
         scanned(now, &TableKey::record(b""), b"")?,
         scanned(now, &TableKey::event(0), b"")?,
-        held,
+        count,
     ])
 }
 
@@ -115,12 +115,12 @@ fn parts(now: &Snapshot<'_>) -> Result<Vec<u32>, StoreError> {
         )?);
     }
     seen.push(scanned(now, &TableKey::event(300), b"")?);
-    let mut held = 0;
+    let mut count = 0;
     now.scan_index(b"b/", &mut |_, _, _| {
-        held += 1;
+        count += 1;
         ControlFlow::Continue(())
     })?;
-    seen.push(held);
+    seen.push(count);
     Ok(seen)
 }
 

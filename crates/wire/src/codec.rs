@@ -1,8 +1,6 @@
 //! Reading and writing the primitive encodings (`handle-protocol.md` §0). All integers are
 //! big-endian.
 
-use std::fmt;
-
 /// Something that has a wire form. `encode` and `decode` list the same fields in the same order.
 ///
 /// ```
@@ -215,10 +213,11 @@ pub(crate) fn put_list<T>(out: &mut Vec<u8>, items: &[T], mut put: impl FnMut(&m
 ///
 /// assert_eq!(Value::from_bytes(&[0; 3]), Err(DecodeError::Truncated { at: 3 }));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// A code that says how to read on, and is not known.
+    #[error("the code at byte {at}, {found}, is not known")]
     Code {
         /// Where it stands.
         at: usize,
@@ -226,8 +225,10 @@ pub enum DecodeError {
         found: u32,
     },
     /// The data after the envelope is encrypted.
+    #[error("the message is encrypted")]
     Encrypted,
     /// A length or count that is larger than what follows.
+    #[error("the length at byte {at} says {claimed}, which is more than follows")]
     Length {
         /// Where it stands.
         at: usize,
@@ -235,6 +236,7 @@ pub enum DecodeError {
         claimed: u32,
     },
     /// A length or count beyond what the protocol allows.
+    #[error("the length at byte {at} says {claimed}; it may say {limit} at most")]
     Limit {
         /// Where it stands.
         at: usize,
@@ -244,11 +246,13 @@ pub enum DecodeError {
         limit: u32,
     },
     /// Text that is not UTF-8.
+    #[error("the text at byte {at} is not UTF-8")]
     NotUtf8 {
         /// Where its length stands.
         at: usize,
     },
     /// Bytes behind the end.
+    #[error("{count} bytes too many, from byte {at} on")]
     Trailing {
         /// Where they begin.
         at: usize,
@@ -256,43 +260,18 @@ pub enum DecodeError {
         count: usize,
     },
     /// The end came too soon.
+    #[error("the bytes end too soon, at {at}")]
     Truncated {
         /// Where it is.
         at: usize,
     },
     /// A type that is not known here.
+    #[error("the type at byte {at} is not known")]
     UnknownType {
         /// Where it stands.
         at: usize,
     },
 }
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Code { at, found } => write!(f, "the code at byte {at}, {found}, is not known"),
-            Self::Encrypted => f.write_str("the message is encrypted"),
-            Self::Length { at, claimed } => {
-                write!(
-                    f,
-                    "the length at byte {at} says {claimed}, which is more than follows"
-                )
-            }
-            Self::Limit { at, claimed, limit } => {
-                write!(
-                    f,
-                    "the length at byte {at} says {claimed}; it may say {limit} at most"
-                )
-            }
-            Self::NotUtf8 { at } => write!(f, "the text at byte {at} is not UTF-8"),
-            Self::Trailing { at, count } => write!(f, "{count} bytes too many, from byte {at} on"),
-            Self::Truncated { at } => write!(f, "the bytes end too soon, at {at}"),
-            Self::UnknownType { at } => write!(f, "the type at byte {at} is not known"),
-        }
-    }
-}
-
-impl std::error::Error for DecodeError {}
 
 #[cfg(test)]
 mod tests {

@@ -5,14 +5,11 @@
 //! the bytes. The `crypto` feature signs and verifies them.
 //!
 //! ```
-//! use handfast_wire::{Codec, Credential, Reader};
+//! use handfast_wire::{Codec, Credential};
 //!
 //! let credential = Credential::new("HS_MAC", 3, "HMAC-SHA256", vec![7; 32]);
-//! let mut section = Vec::new();
-//! Credential::encode_section(Some(&credential), &mut section);
-//! assert_eq!(Credential::decode_section(&mut Reader::new(&section))?, Some(credential));
-//! // Most messages have none.
-//! assert_eq!(Credential::decode_section(&mut Reader::new(&[0; 4]))?, None);
+//! let bytes = credential.to_bytes();
+//! assert_eq!(Credential::from_bytes(&bytes)?, credential);
 //! # Ok::<_, handfast_wire::DecodeError>(())
 //! ```
 
@@ -95,19 +92,6 @@ impl<'a> Credential<'a> {
     #[must_use]
     pub fn is_mac(&self) -> bool {
         self.credential_type == Self::MAC
-    }
-
-    /// Appends the section: a length, which is 0 if there is no credential, and the credential.
-    pub fn encode_section(credential: Option<&Self>, out: &mut Vec<u8>) {
-        put_bytes(out, &credential.map(Codec::to_bytes).unwrap_or_default());
-    }
-
-    /// Reads the section.
-    pub fn decode_section(reader: &mut Reader<'a>) -> Result<Option<Self>, DecodeError> {
-        match reader.bytes()? {
-            [] => Ok(None),
-            bytes => Self::from_bytes(bytes).map(Some),
-        }
     }
 }
 

@@ -240,40 +240,31 @@ fn is_of_word(c: char) -> bool {
 ///
 /// assert_eq!(Dct::parse("{ a = b"), Err(DctError::Truncated { at: 7 }));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DctError {
     /// Tables and lists in one another, more than anyone needs.
+    #[error("too many tables in one another at byte {at}")]
     TooDeep {
         /// Where.
         at: usize,
     },
     /// The text is longer than any such file.
+    #[error("the text is longer than {MAX_LENGTH} bytes")]
     TooLong,
     /// The end came too soon.
+    #[error("the text ends too soon, at byte {at}")]
     Truncated {
         /// Where it is.
         at: usize,
     },
     /// A sign that cannot stand there.
+    #[error("the sign at byte {at} cannot stand there")]
     Unexpected {
         /// Where.
         at: usize,
     },
 }
-
-impl fmt::Display for DctError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooDeep { at } => write!(f, "too many tables in one another at byte {at}"),
-            Self::TooLong => write!(f, "the text is longer than {MAX_LENGTH} bytes"),
-            Self::Truncated { at } => write!(f, "the text ends too soon, at byte {at}"),
-            Self::Unexpected { at } => write!(f, "the sign at byte {at} cannot stand there"),
-        }
-    }
-}
-
-impl std::error::Error for DctError {}
 
 const MAX_DEPTH: usize = 32;
 const MAX_LENGTH: usize = 1_048_576;

@@ -104,6 +104,8 @@ pub enum DigestAlgorithm {
 }
 
 impl DigestAlgorithm {
+    const ALL: [Self; 3] = [Self::Md5, Self::Sha1, Self::Sha256];
+
     /// "Algorithm chosen by the reply version: 2.7+ → 3, 2.1–2.6 → 2" (`handle-protocol.md` §3.1).
     #[must_use]
     pub fn for_version(version: Version) -> Self {
@@ -119,12 +121,8 @@ impl DigestAlgorithm {
     /// By its code.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
-        match code {
-            0x01 => Some(Self::Md5),
-            0x02 => Some(Self::Sha1),
-            0x03 => Some(Self::Sha256),
-            _ => None,
-        }
+        let mut all = Self::ALL.into_iter();
+        all.find(|algorithm| algorithm.code() == code)
     }
 
     /// By a name as in a credential, or one octet that is its code.
@@ -170,11 +168,7 @@ impl DigestAlgorithm {
     }
 
     fn from_length(length: u32) -> Option<Self> {
-        match length {
-            16 => Some(Self::Md5),
-            20 => Some(Self::Sha1),
-            32 => Some(Self::Sha256),
-            _ => None,
-        }
+        let mut all = Self::ALL.into_iter();
+        all.find(|algorithm| u32::try_from(algorithm.length()) == Ok(length))
     }
 }

@@ -81,7 +81,8 @@ impl Envelope {
     /// ```
     /// use handfast_wire::{Codec, Envelope, Version};
     ///
-    /// let envelope = Envelope { request_id: 7, length: u32::MAX, ..Envelope::new(Version::CURRENT) };
+    /// let current = Envelope::new(Version::CURRENT);
+    /// let envelope = Envelope { request_id: 7, length: u32::MAX, ..current };
     /// let bytes = envelope.to_bytes();
     /// assert!(Envelope::from_bytes(&bytes).is_err());
     /// assert_eq!(Envelope::request_id_in(&bytes), Some(7));

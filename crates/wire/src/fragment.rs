@@ -22,7 +22,6 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use crate::codec::{Codec, DecodeError, Reader};
 use crate::envelope::{Envelope, EnvelopeFlags};
@@ -150,14 +149,17 @@ impl Reassembly {
 }
 
 /// Why a packet does not help.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FragmentError {
     /// It has no envelope, or one that is refused.
-    Envelope(DecodeError),
+    #[error("the packet has no envelope: {0}")]
+    Envelope(#[from] DecodeError),
     /// It is a packet of another message.
+    #[error("the packet is one of another message")]
     Foreign,
     /// The message has fewer packets.
+    #[error("packet {sequence} of a message of {count} packets")]
     Sequence {
         /// The sequence number.
         sequence: u32,
@@ -165,6 +167,7 @@ pub enum FragmentError {
         count: u32,
     },
     /// It has less than its piece of the message.
+    #[error("packet {sequence} has {found} bytes of the message, not {expected}")]
     Short {
         /// The sequence number.
         sequence: u32,
@@ -173,41 +176,6 @@ pub enum FragmentError {
         /// How many there are.
         found: usize,
     },
-}
-
-impl fmt::Display for FragmentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Envelope(error) => write!(f, "the packet has no envelope: {error}"),
-            Self::Foreign => f.write_str("the packet is one of another message"),
-            Self::Sequence { sequence, count } => {
-                write!(f, "packet {sequence} of a message of {count} packets")
-            }
-            Self::Short {
-                sequence,
-                expected,
-                found,
-            } => write!(
-                f,
-                "packet {sequence} has {found} bytes of the message, not {expected}"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for FragmentError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Envelope(error) => Some(error),
-            Self::Foreign | Self::Sequence { .. } | Self::Short { .. } => None,
-        }
-    }
-}
-
-impl From<DecodeError> for FragmentError {
-    fn from(error: DecodeError) -> Self {
-        Self::Envelope(error)
-    }
 }
 
 /// The fields that all packets of a message share.

@@ -13,7 +13,7 @@
 //!
 //! | feature | gives |
 //! | --- | --- |
-//! | `crypto` | signatures, secret keys, sessions, private key files, the hash that chooses a server |
+//! | `crypto` | signatures, secret keys, sessions, private key files, the choice of a server |
 //! | `json` | values in JSON |
 //! | `namespace` | template handles |
 //!

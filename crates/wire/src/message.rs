@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_credential_may_be_missing_or_cut_short_to_nothing() {
+    fn a_credential_may_be_missing_or_empty() {
         let bytes = request().to_bytes();
         for missing in 1..=4 {
             let mut shorter = bytes[..bytes.len() - missing].to_vec();

@@ -159,12 +159,6 @@ impl Opcode {
             | Self::Unknown(_) => false,
         }
     }
-
-    /// Whether only an interface for queries may take it (`handle-protocol.md` §1.7).
-    #[must_use]
-    pub fn needs_query_interface(self) -> bool {
-        self == Self::Resolution
-    }
 }
 
 numbers! {

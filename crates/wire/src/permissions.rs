@@ -94,16 +94,9 @@ impl FromStr for Permissions {
 ///
 /// assert_eq!("rwrw".parse::<Permissions>(), Err(PermissionsError));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "permissions are four digits, admin-read, admin-write, public-read, public-write: for example \
+     1110"
+)]
 pub struct PermissionsError;
-
-impl fmt::Display for PermissionsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "permissions are four digits, admin-read, admin-write, public-read, \
-            public-write: for example 1110",
-        )
-    }
-}
-
-impl std::error::Error for PermissionsError {}

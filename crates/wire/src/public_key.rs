@@ -108,3 +108,20 @@ impl<'a> Codec<'a> for PublicKey<'a> {
         Ok(key)
     }
 }
+
+/// The bytes without leading zeros.
+#[cfg(any(feature = "crypto", feature = "json"))]
+pub(crate) fn trim(number: &[u8]) -> &[u8] {
+    let zeros = number.iter().take_while(|octet| **octet == 0).count();
+    number.get(zeros..).unwrap_or_default()
+}
+
+/// `handle-protocol.md` §6.5: "a leading 00 octet iff the top bit would be set".
+#[cfg(any(feature = "crypto", feature = "json"))]
+pub(crate) fn canonical(number: &[u8]) -> Cow<'static, [u8]> {
+    let number = trim(number);
+    match number.first() {
+        Some(..0x80) => Cow::Owned(number.to_vec()),
+        _ => Cow::Owned([&[0], number].concat()),
+    }
+}

@@ -122,21 +122,18 @@ impl SiteInterface {
 /// Which server of a site has a handle, with the feature `crypto`.
 #[cfg(feature = "crypto")]
 impl Site {
-    /// The server of a handle (`handle-protocol.md` §8.2); `None` if the site has none.
+    /// The place of the server of a handle in the record, from 0 (`handle-protocol.md` §8.2).
+    /// `None` if the site has no servers.
     ///
     /// ```
     /// use handfast_wire::{Site, SiteServer};
     ///
-    /// let server = |id| SiteServer { id, address: [0; 16], public_key: vec![], interfaces: vec![] };
-    /// let site = Site { hash_option: 2, servers: vec![server(1), server(2)], ..Site::default() };
-    /// assert_eq!(site.server_for("20.500.12345/abc").unwrap().id, 2);
+    /// let (address, public_key) = ([0; 16], vec![]);
+    /// let server = SiteServer { id: 1, address, public_key, interfaces: vec![] };
+    /// let site = Site { hash_option: 2, servers: vec![server; 2], ..Site::default() };
+    /// assert_eq!(site.server_number_for("20.500.12345/abc"), Some(1));
+    /// assert_eq!(Site::default().server_number_for("20.500.12345/abc"), None);
     /// ```
-    #[must_use]
-    pub fn server_for(&self, handle: &str) -> Option<&SiteServer> {
-        self.servers.get(self.server_number_for(handle)?)
-    }
-
-    /// The place of that server in the record, from 0.
     #[must_use]
     pub fn server_number_for(&self, handle: &str) -> Option<usize> {
         let hash = usize::try_from(handle_hash(handle, self.hash_option)).ok()?;
@@ -200,15 +197,5 @@ impl Codec<'_> for Site {
                 })
             })?,
         })
-    }
-}
-
-#[cfg(all(test, feature = "crypto"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_site_without_servers_has_none_for_a_handle() {
-        assert_eq!(Site::default().server_for("a/b"), None);
     }
 }

@@ -572,8 +572,10 @@ proptest! {
     }
 
     #[test]
-    fn no_text_panics(lines in prop::collection::vec("(CREATE|ADD|REMOVE|HOME|SESSIONSETUP|[0-9]|UTF8|LIST|ADMIN|:|;| \
-        |\\PC){0,9}", 0..9)) {
+    fn no_text_panics(lines in prop::collection::vec(
+        "(CREATE|ADD|REMOVE|HOME|SESSIONSETUP|[0-9]|UTF8|LIST|ADMIN|:|;| |\\PC){0,9}",
+        0..9,
+    )) {
         for entry in entries(lines.join("\n").as_bytes()) {
             if let Err(error) = entry.operation {
                 prop_assert!(error.line >= entry.line);

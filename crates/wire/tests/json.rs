@@ -334,14 +334,16 @@ fn keys_are_encoded_as_deployed_servers_do() {
 #[test]
 fn a_site_is_read_in_its_older_spelling() {
     let newer = data(
-        r#"{"format":"site","value":{"version":1,"protocolVersion":"2.11","serialNumber":1,"primarySite":true,
-        "multiPrimary":false,"attributes":[{"name":"desc","value":"x"},{"name":"alt","value":"1"},
-        {"name":"alt","value":"2"}],"servers":[{"serverId":1,"address":"192.0.2.7","publicKey":{"format":"hex",
-        "value":"00ff"},"interfaces":[{"query":true,"admin":false,"protocol":"TCP","port":2641}]}]}}"#,
+        r#"{"format":"site","value":{"version":1,"protocolVersion":"2.11","serialNumber":1,
+        "primarySite":true,"multiPrimary":false,
+        "attributes":[{"name":"desc","value":"x"},{"name":"alt","value":"1"},
+        {"name":"alt","value":"2"}],"servers":[{"serverId":1,"address":"192.0.2.7",
+        "publicKey":{"format":"hex","value":"00ff"},
+        "interfaces":[{"query":true,"admin":false,"protocol":"TCP","port":2641}]}]}}"#,
     );
     let older = data(
-        r#"{"format":"site","value":{"Version":1,"ProtocolVersion":"2.11","SerialNumber":1,"PrimarySite":true,
-        "HashOption":2,"HashFilter":"","Attributes":{"desc":"x","alt":["1","2"]},
+        r#"{"format":"site","value":{"Version":1,"ProtocolVersion":"2.11","SerialNumber":1,
+        "PrimarySite":true,"HashOption":2,"HashFilter":"","Attributes":{"desc":"x","alt":["1","2"]},
         "ServerList":[{"ServerId":1,"Address":"192.0.2.7","PublicKey":"00FF","InterfaceList":
         [{"Query":true,"Protocol":1,"Port":"2641"}]}]}}"#,
     );

@@ -2,17 +2,20 @@
 
 use std::io::{self, Write};
 
-use clap::{Args, Subcommand, ValueEnum};
-use handfast_api as api;
+use clap::{Args, Subcommand};
+use handfast_api::{
+    self as api, Authority, AuthorityChange, NewAuthority, NewGrant, PolicyChange, Transfer,
+};
 use handfast_registry::{Principal, Role};
-use serde::Deserialize;
-use serde_json::{Map, Value as Json, json};
+use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde_json::json;
 
 use crate::commands::inspect_view::Shown as Safe;
-use crate::commands::job::text;
-use crate::exit::Answer;
-use crate::remote::client::{Client, Problem, encode, unreadable};
+use crate::exit::{Answer, Problem};
+use crate::remote::client::{Caller, Client, encode};
 use crate::terminal::output::Output;
+use crate::terminal::words::one_of;
 
 /// Prefixes and naming authorities
 ///
@@ -21,46 +24,26 @@ use crate::terminal::output::Output;
 #[derive(Subcommand)]
 pub(crate) enum AuthorityCommand {
     /// Create an authority
-    Create {
-        #[command(flatten)]
-        on: AuthorityTarget,
-        #[command(flatten)]
-        about: About,
-        #[command(flatten)]
-        policy: PolicyOptions,
-    },
+    Create(Description),
     /// List all authorities
     List {
         #[command(flatten)]
         output: Output,
     },
     /// Show an authority: policy and grants
-    Show {
-        #[command(flatten)]
-        on: AuthorityTarget,
-    },
+    Show(AuthorityTarget),
     /// Ask for an authority, which a lead of its parent approves
     Request {
         #[command(flatten)]
-        on: AuthorityTarget,
-        #[command(flatten)]
-        about: About,
-        #[command(flatten)]
-        policy: PolicyOptions,
+        described: Description,
         /// Create the account of --as if there is none; it cannot log in before it has a token
         #[arg(long, requires = "who")]
         create: bool,
     },
     /// Approve a request: the account that asked becomes its admin
-    Approve {
-        #[command(flatten)]
-        on: AuthorityTarget,
-    },
+    Approve(AuthorityTarget),
     /// Decline a request, or take your own back
-    Decline {
-        #[command(flatten)]
-        on: AuthorityTarget,
-    },
+    Decline(AuthorityTarget),
     /// Grant a role on an authority and everything below it
     Grant {
         #[command(flatten)]
@@ -87,14 +70,7 @@ pub(crate) enum AuthorityCommand {
         role: Option<Role>,
     },
     /// Change title, contact or policy
-    Policy {
-        #[command(flatten)]
-        on: AuthorityTarget,
-        #[command(flatten)]
-        about: About,
-        #[command(flatten)]
-        policy: PolicyOptions,
-    },
+    Policy(Description),
     /// Hand an authority to someone, who becomes its only admin
     Transfer {
         #[command(flatten)]
@@ -121,16 +97,15 @@ pub(crate) enum AuthorityCommand {
 pub(crate) struct AuthorityTarget {
     /// The authority
     authority: String,
-    /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    caller: Caller,
 }
 
-/// What people read of an authority.
+/// An authority, what people read of it, and how names are given.
 #[derive(Args)]
-pub(crate) struct About {
+pub(crate) struct Description {
+    #[command(flatten)]
+    on: AuthorityTarget,
     /// A title for the public register
     #[arg(long)]
     title: Option<String>,
@@ -140,20 +115,15 @@ pub(crate) struct About {
     /// How to reach the people who run it
     #[arg(long)]
     contact: Option<String>,
-}
-
-/// How names are given.
-#[derive(Args)]
-pub(crate) struct PolicyOptions {
     /// Whether a name may ever be given again
-    #[arg(long)]
-    persistence: Option<PersistenceOption>,
+    #[arg(long, value_parser = one_of::<api::Persistence>(&["permanent", "erasable"]))]
+    persistence: Option<api::Persistence>,
     /// What form its names have
-    #[arg(long)]
-    profile: Option<ProfileOption>,
+    #[arg(long, value_parser = one_of::<api::Profile>(&["handle", "cordra"]))]
+    profile: Option<api::Profile>,
     /// Whether case counts in its names
-    #[arg(long)]
-    case: Option<CaseOption>,
+    #[arg(long, value_parser = one_of::<api::CaseRule>(&["insensitive", "sensitive"]))]
+    case: Option<api::CaseRule>,
     /// What local names must match as a whole; an empty one lifts the demand
     #[arg(long, value_name = "RE")]
     pattern: Option<String>,
@@ -165,97 +135,80 @@ pub(crate) struct PolicyOptions {
     ttl: Option<u32>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum PersistenceOption {
-    Permanent,
-    Erasable,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum ProfileOption {
-    Handle,
-    Cordra,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum CaseOption {
-    Insensitive,
-    Sensitive,
-}
-
 impl AuthorityCommand {
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
         match self {
             Self::List { output } => list(&client, *output),
-            Self::Create { on, about, policy } => {
-                let body = described(about, policy, Some((&on.authority, false)));
-                let client = on.client(client);
-                let said = client.ask("POST", "/authorities", Some(&body));
-                let declined = said.as_ref().ok();
-                let declined = declined.and_then(|said| said.get("declined-request-of")?.as_str());
-                if let Some(by) = declined {
-                    on.output.note(&format!(
+            Self::Create(described) => {
+                let (on, new) = (&described.on, described.new_authority(false));
+                let mut made: Authority =
+                    on.caller
+                        .client(client)
+                        .send("POST", "/authorities", &new)?;
+                // An authority that was created is printed as any other.
+                if let Some(by) = made.declined_request_of.take() {
+                    on.caller.output.note(&format!(
                         "the request of {by} for it is declined: \
                          grant them a role if they are to have one"
                     ));
                 }
-                on.tell(said.map(without_declined_request), "created")
+                on.tell(&made, "created")
             }
-            Self::Request {
-                on,
-                about,
-                policy,
-                create,
-            } => {
-                if *create && let Err(problem) = on.create_missing_account(&client) {
-                    return problem.tell(on.output);
+            Self::Request { described, create } => {
+                let (on, new) = (&described.on, described.new_authority(true));
+                if *create {
+                    on.create_missing_account(&client)?;
                 }
-                let body = described(about, policy, Some((&on.authority, true)));
-                let said = on.client(client).ask("POST", "/authorities", Some(&body));
-                on.tell(said, "requested")
+                let asked = on
+                    .caller
+                    .client(client)
+                    .send("POST", "/authorities", &new)?;
+                on.tell(&asked, "requested")
             }
-            Self::Show { on } => {
-                let said = on.ask(client, "GET", "", None).and_then(|said| {
-                    let authority = api::Authority::deserialize(&said);
-                    Ok((authority.map_err(|_| unreadable())?, said))
-                });
-                on.output.show_as(
-                    said,
-                    |(_, said)| said.clone(),
-                    |(authority, _), out| for_people(authority, out),
-                )
+            Self::Show(on) => {
+                let authority: Authority = on.caller.client(client).get(&on.path(""))?;
+                on.caller
+                    .output
+                    .print(&authority, |out| for_people(&authority, out))
             }
-            Self::Approve { on } => on.act(client, "POST", "/approve", None, "approved"),
-            Self::Decline { on } => {
+            Self::Approve(on) => {
+                let approved = on.caller.client(client).act("POST", &on.path("/approve"))?;
+                on.tell(&approved, "approved")
+            }
+            Self::Decline(on) => {
                 // Once it is declined nothing says how it is written.
-                let client = on.client(client);
-                let path = format!("/authorities/{}", encode(&on.authority));
-                let shown = client.ask("GET", &path, None).ok();
-                let written = shown
-                    .as_ref()
-                    .and_then(|shown| shown.get("authority")?.as_str());
-                let gone = json!({
-                    "authority": written.unwrap_or(&on.authority),
-                    "status": "declined",
-                });
-                let said = client.ask("POST", &format!("{path}/decline"), None);
-                on.tell(said.map(|_| gone), "declined")
+                let client = on.caller.client(client);
+                let shown = client.get::<Authority>(&on.path(""));
+                client.act::<IgnoredAny>("POST", &on.path("/decline"))?;
+                let written = shown.map_or_else(|_| on.authority.clone(), |it| it.authority);
+                let gone = json!({"authority": written, "status": "declined"});
+                on.caller
+                    .output
+                    .print(&gone, |out| writeln!(out, "declined {written}"))
             }
             Self::Retire { on, keep_children } => {
-                let rest = if *keep_children {
-                    "/retire?keep-children=true"
+                let query = if *keep_children {
+                    "?keep-children=true"
                 } else {
-                    "/retire"
+                    ""
                 };
-                on.act(client, "POST", rest, None, "retired")
+                let path = on.path(&format!("/retire{query}"));
+                on.tell(&on.caller.client(client).act("POST", &path)?, "retired")
             }
-            Self::Policy { on, about, policy } => {
-                let body = described(about, policy, None);
-                on.act(client, "PATCH", "", Some(&body), "changed")
+            Self::Policy(described) => {
+                let change = AuthorityChange {
+                    contact: described.contact.clone(),
+                    meaning: described.meaning.clone(),
+                    policy: described.policy(),
+                    title: described.title.clone(),
+                };
+                let on = &described.on;
+                on.send(client, "PATCH", "", &change, "changed")
             }
             Self::Transfer { on, to, create } => {
-                let body = json!({"to": to.to_string(), "create": create});
-                on.act(client, "POST", "/transfer", Some(&body), "transferred")
+                let (create, to) = (*create, to.to_string());
+                let transfer = Transfer { create, to };
+                on.send(client, "POST", "/transfer", &transfer, "transferred")
             }
             Self::Grant {
                 on,
@@ -264,152 +217,94 @@ impl AuthorityCommand {
                 create,
             } => {
                 let rest = format!("/grants/{}", encode(&to.to_string()));
-                let body = json!({"role": role.as_str(), "create": create});
-                on.act(client, "PUT", &rest, Some(&body), "granted")
+                let (create, role) = (*create, role.to_string());
+                on.send(client, "PUT", &rest, &NewGrant { create, role }, "granted")
             }
             Self::Revoke { on, from, role } => {
-                let only = role.map(|role| format!("?role={}", role.as_str()));
+                let only = role.map(|role| format!("?role={role}"));
                 let only = only.unwrap_or_default();
-                let rest = format!("/grants/{}{only}", encode(&from.to_string()));
-                on.act(client, "DELETE", &rest, None, "revoked")
+                let path = on.path(&format!("/grants/{}{only}", encode(&from.to_string())));
+                on.tell(&on.caller.client(client).act("DELETE", &path)?, "revoked")
             }
         }
     }
 }
 
 impl AuthorityTarget {
-    fn client(&self, client: Client) -> Client {
-        client.acting_as(self.who.as_ref())
-    }
-
     /// Creates the account that asks, as the operator, who runs this command.
-    fn create_missing_account(&self, client: &Client) -> Result<(), Problem> {
-        let Some(Principal::Account(name)) = self.who.as_ref().filter(|_| !client.is_remote())
+    fn create_missing_account(&self, client: &Client) -> anyhow::Result<()> {
+        let Some(Principal::Account(name)) =
+            self.caller.who.as_ref().filter(|_| !client.is_remote())
         else {
             return Ok(());
         };
-        match client.ask("POST", "/accounts", Some(&json!({ "account": name }))) {
-            Err(problem) if !problem.has_code("account-exists") => Err(problem),
+        let made = client.send::<IgnoredAny>("POST", "/accounts", &json!({ "account": name }));
+        let is_there = |error: &Problem| error.has_code("account-exists");
+        match made {
+            Err(error) if !error.downcast_ref().is_some_and(is_there) => Err(error),
             _ => Ok(()),
         }
     }
 
-    fn ask(
-        &self,
-        client: Client,
-        method: &str,
-        rest: &str,
-        body: Option<&Json>,
-    ) -> Result<Json, Problem> {
-        let path = format!("/authorities/{}{rest}", encode(&self.authority));
-        self.client(client).ask(method, &path, body)
+    fn path(&self, rest: &str) -> String {
+        format!("/authorities/{}{rest}", encode(&self.authority))
     }
 
-    /// Changes an authority and says what was done, with how it is now in JSON.
-    fn act(
+    fn send(
         &self,
         client: Client,
         method: &str,
         rest: &str,
-        body: Option<&Json>,
+        body: &impl Serialize,
         done: &str,
     ) -> anyhow::Result<Answer> {
-        self.tell(self.ask(client, method, rest, body), done)
+        let path = self.path(rest);
+        self.tell(&self.caller.client(client).send(method, &path, body)?, done)
     }
 
-    fn tell(&self, said: Result<Json, Problem>, done: &str) -> anyhow::Result<Answer> {
-        self.output.show(said, |said, out| {
-            writeln!(out, "{done} {}", text(said, "authority"))
+    /// Says what was done, with how the authority is now in JSON.
+    fn tell(&self, authority: &Authority, done: &str) -> anyhow::Result<Answer> {
+        self.caller.output.print(authority, |out| {
+            writeln!(out, "{done} {}", authority.authority)
         })
     }
 }
 
 fn list(client: &Client, output: Output) -> anyhow::Result<Answer> {
-    let all = client.pages("/authorities", "authorities");
-    output.show_as(
-        all,
-        |all| Json::Array(all.clone()),
-        |all, out| {
-            all.iter().try_for_each(|authority| {
-                let (path, status) = (text(authority, "authority"), text(authority, "status"));
-                let title = text(authority, "title");
-                writeln!(out, "{path:<32}  {status:<9}  {}", Safe(title))
-            })
-        },
-    )
+    let all: Vec<Authority> = client.pages("/authorities", "authorities")?;
+    output.print(&all, |out| {
+        all.iter().try_for_each(|one| {
+            let (path, status, title) = (&one.authority, one.status, Safe(&one.title));
+            writeln!(out, "{path:<32}  {status:<9}  {title}")
+        })
+    })
 }
 
-/// An authority that was created is printed as any other; the request that made way for it is a
-/// note.
-fn without_declined_request(mut said: Json) -> Json {
-    if let Json::Object(said) = &mut said {
-        said.remove("declined-request-of");
-    }
-    said
-}
-
-impl PolicyOptions {
-    /// What is said of it, as in JSON.
-    fn as_json(&self) -> Map<String, Json> {
-        let word = |is_first: bool, words: [&'static str; 2]| {
-            let [first, second] = words;
-            Json::from(if is_first { first } else { second })
-        };
-        let case = self.case.map(|case| {
-            word(
-                matches!(case, CaseOption::Sensitive),
-                ["sensitive", "insensitive"],
-            )
-        });
-        let persistence = self.persistence.map(|persistence| {
-            let is_erasable = matches!(persistence, PersistenceOption::Erasable);
-            word(is_erasable, ["erasable", "permanent"])
-        });
-        let profile = self.profile.map(|profile| {
-            word(
-                matches!(profile, ProfileOption::Cordra),
-                ["cordra", "handle"],
-            )
-        });
-        let said = [
-            ("case", case),
-            ("persistence", persistence),
-            ("profile", profile),
-            ("pattern", self.pattern.clone().map(Json::from)),
-            ("approval", self.approval.map(Json::from)),
-            ("ttl", self.ttl.map(Json::from)),
-        ];
-        let said = said.into_iter();
-        said.filter_map(|(name, said)| Some((name.to_string(), said?)))
-            .collect()
-    }
-}
-
-/// What is said of an authority, as the API takes it.
-fn described(about: &About, policy: &PolicyOptions, new: Option<(&str, bool)>) -> Json {
-    let mut body = Map::new();
-    let texts = [
-        ("title", &about.title),
-        ("meaning", &about.meaning),
-        ("contact", &about.contact),
-    ];
-    for (name, text) in texts {
-        if let Some(text) = text {
-            body.insert(name.into(), text.as_str().into());
+impl Description {
+    fn policy(&self) -> PolicyChange {
+        PolicyChange {
+            approval: self.approval,
+            case: self.case,
+            pattern: self.pattern.clone(),
+            persistence: self.persistence,
+            profile: self.profile,
+            ttl: self.ttl,
         }
     }
-    let policy = policy.as_json();
-    if !policy.is_empty() {
-        body.insert("policy".into(), policy.into());
+
+    fn new_authority(&self, request: bool) -> NewAuthority {
+        NewAuthority {
+            authority: self.on.authority.clone(),
+            contact: self.contact.clone(),
+            meaning: self.meaning.clone(),
+            policy: self.policy(),
+            request,
+            title: self.title.clone(),
+        }
     }
-    if let Some((authority, is_request)) = new {
-        body.insert("authority".into(), authority.into());
-        body.insert("request".into(), is_request.into());
-    }
-    Json::Object(body)
 }
 
-fn for_people(authority: &api::Authority, out: &mut dyn Write) -> io::Result<()> {
+fn for_people(authority: &Authority, out: &mut dyn Write) -> io::Result<()> {
     let policy = &authority.policy;
     writeln!(out, "{}", authority.authority)?;
     for (label, text) in [

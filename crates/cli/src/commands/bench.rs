@@ -14,7 +14,7 @@ use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Version};
 use serde_json::json;
 
-use crate::exit::Answer;
+use crate::exit::{Answer, misused};
 use crate::terminal::output::Output;
 
 /// Ask a handle server for many names, and say how fast it answers
@@ -64,7 +64,8 @@ enum Way {
     /// A new connection for each request
     Tcp,
     /// One connection for all requests of a client
-    TcpKept,
+    #[value(name = "tcp-kept")]
+    TcpPersistent,
     /// Datagrams
     Udp,
 }
@@ -73,7 +74,7 @@ impl Way {
     fn usual_address(self) -> SocketAddr {
         let port = match self {
             Self::Redirect | Self::Rest => 8_000,
-            Self::Tcp | Self::TcpKept | Self::Udp => 2_641,
+            Self::Tcp | Self::TcpPersistent | Self::Udp => 2_641,
         };
         SocketAddr::from(([127, 0, 0, 1], port))
     }
@@ -83,7 +84,7 @@ impl Bench {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         if self.clients == 0 || self.names == 0 || !self.name.contains("{}") {
             let problem = "give at least one client and one name, with {} in it for a number";
-            return Ok(self.output.misused(problem));
+            return Err(misused(problem));
         }
         if u32::try_from(self.digits).is_ok_and(|digits| {
             10_u64
@@ -91,7 +92,7 @@ impl Bench {
                 .is_some_and(|count| count < self.names)
         }) {
             let problem = "so many names need more --digits";
-            return Ok(self.output.misused(problem));
+            return Err(misused(problem));
         }
         let shared = Arc::new(Shared::default());
         #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -131,25 +132,19 @@ impl Bench {
                 .unwrap_or_default()
         };
         let (p50, p99) = (p(50), p(99));
-        let text = if self.output.is_json() {
-            json!({
-                "answers": answers, "wrong": wrong, "lost": lost,
-                "per-second": u64::try_from(rate).unwrap_or(u64::MAX),
-                "p50-us": p50, "p99-us": p99,
-            })
-            .to_string()
-        } else {
-            format!(
+        let said = json!({
+            "answers": answers, "wrong": wrong, "lost": lost,
+            "per-second": u64::try_from(rate).unwrap_or(u64::MAX),
+            "p50-us": p50, "p99-us": p99,
+        });
+        self.output.print(&said, |out| {
+            writeln!(
+                out,
                 "{answers} answers, {rate} a second; half within {p50} µs, \
                  99 % within {p99} µs; {wrong} wrong, {lost} lost"
             )
-        };
-        writeln!(io::stdout(), "{text}")?;
-        Ok(if wrong == 0 && answers > 0 {
-            Answer::Done
-        } else {
-            Answer::No
-        })
+        })?;
+        Ok(Answer::all(wrong == 0 && answers > 0))
     }
 
     fn group(&self, number: u64, clients: u64, threads: u64) -> Group {
@@ -252,7 +247,7 @@ impl Group {
                     let answer = match self.way {
                         Way::Redirect => asked.answer_of_http(b"30")?,
                         Way::Rest => asked.answer_of_http(b"200")?,
-                        Way::Tcp | Way::TcpKept | Way::Udp => asked.answer(id)?,
+                        Way::Tcp | Way::TcpPersistent | Way::Udp => asked.answer(id)?,
                     };
                     *line = Some(asked).filter(|_| self.way != Way::Tcp);
                     Ok(answer)
@@ -311,7 +306,7 @@ impl Group {
         let folder = match self.way {
             Way::Redirect => Some("/"),
             Way::Rest => Some("/api/handles/"),
-            Way::Tcp | Way::TcpKept | Way::Udp => None,
+            Way::Tcp | Way::TcpPersistent | Way::Udp => None,
         };
         if let Some(folder) = folder {
             let start = format!("GET {folder}");
@@ -326,7 +321,7 @@ impl Group {
         if self.certified {
             header.flags = header.flags | OpFlags::CT;
         }
-        if self.way == Way::TcpKept {
+        if self.way == Way::TcpPersistent {
             header.flags = header.flags | OpFlags::KC;
         }
         let asked = ResolutionRequest::all(handle);

@@ -1,19 +1,15 @@
 //! `handfast export`: names to files.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use handfast_api::ExportSummary;
-use handfast_registry::{Format, Principal, RegistryError};
-use serde::Deserialize;
+use handfast_registry::Format;
 
 use crate::commands::import::GivenFormat;
 use crate::exit::Answer;
-use crate::new_file::NewFile;
-use crate::remote::client::{Client, encode, unreadable};
-use crate::terminal::output::Output;
-use crate::terminal::progress::Progress;
+use crate::remote::client::{Caller, Client, query, unreadable};
 
 /// Give names to a file: NDJSON, which loses nothing, CSV, handle batch files, JSON dumps
 ///
@@ -35,62 +31,32 @@ pub(crate) struct Export {
     /// Secret keys too; a file is then readable by its owner alone
     #[arg(long)]
     with_secrets: bool,
-    /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    caller: Caller,
 }
 
 impl Export {
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
-        let client = client.acting_as(self.who.as_ref());
-        let mut query = format!("/export?format={}", self.format.0.as_str());
-        if let Some(authority) = &self.authority {
-            query = format!("{query}&authority={}", encode(authority));
-        }
-        if let Some(since) = self.since {
-            query = format!("{query}&since={since}");
-        }
+        let client = self.caller.client(client);
+        let query = query([
+            ("authority", self.authority.clone()),
+            ("since", self.since.map(|since| since.to_string())),
+            ("with-secrets", self.with_secrets.then(|| "true".into())),
+        ]);
         if self.with_secrets {
-            let why = "--with-secrets is for the data folder alone: secrets do not travel";
-            if let Err(problem) = client.only_local(why) {
-                return problem.tell(self.output);
-            }
-            query = format!("{query}&with-secrets=true");
+            client
+                .only_local("--with-secrets is for the data folder alone: secrets do not travel")?;
         }
-        let path = self.file.as_ref().filter(|path| path.as_os_str() != "-");
-        let progress = Progress::new(None);
-        let mut tell = |bytes: u64| progress.at(bytes, "bytes", bytes);
+        let file = self.file.as_deref().filter(|path| path.as_os_str() != "-");
+        let path = format!("/export?format={}{query}", self.format.0.as_str());
         let mode = if self.with_secrets { 0o600 } else { 0o644 };
-        let given = match path {
-            Some(path) => {
-                let mut file = BufWriter::with_capacity(1 << 20, NewFile::create(path, mode)?);
-                let given = client.download(&query, &mut file, &mut tell);
-                if matches!(given, Ok(Ok(_))) {
-                    file.into_inner()?.finish()?;
-                }
-                given
-            }
-            None => client.download(&query, &mut io::stdout(), &mut tell),
-        };
-        drop(progress);
-        let summary = match given {
-            Err(problem) => return problem.tell(self.output),
-            // The reader has seen enough, as `head` does.
-            Ok(Err(error)) if error.kind() == ErrorKind::BrokenPipe => return Ok(Answer::Done),
-            Ok(Err(source)) => return Ok(self.output.refuse(&RegistryError::Output { source })),
-            Ok(Ok(summary)) => summary,
-        };
-        match summary.as_ref().map(ExportSummary::deserialize) {
-            Some(Ok(exported)) => self.summary(&exported, path.is_some()),
-            _ => unreadable().tell(self.output),
-        }
+        let summary = client.save(&path, file, mode)?;
+        self.summary(&summary.ok_or_else(unreadable)?, file.is_some())
     }
 
     /// On standard output, unless the names are there.
     fn summary(&self, exported: &ExportSummary, to_file: bool) -> anyhow::Result<Answer> {
-        let text = if self.output.is_json() {
+        let text = if self.caller.output.is_json() {
             format!("{}\n", serde_json::to_string(exported)?)
         } else {
             self.for_people(exported)

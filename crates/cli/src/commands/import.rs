@@ -9,16 +9,16 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
 use handfast_api::{ImportSummary, Outcome, OutcomeKind, ValueCounts};
-use handfast_registry::{Format, Principal};
+use handfast_registry::Format;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::commands::import_input;
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::job::progress_of;
-use crate::exit::Answer;
+use crate::exit::{Answer, misused};
 use crate::new_file::NewFile;
-use crate::remote::client::{Client, encode, unreadable};
+use crate::remote::client::{Caller, Client, encode, query};
 use crate::remote::http_client::read_from;
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
@@ -57,11 +57,8 @@ pub(crate) struct Import {
     /// Write what became of each line to this file, as NDJSON
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     outcome: Option<PathBuf>,
-    /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    caller: Caller,
 }
 
 #[derive(Clone, Copy)]
@@ -95,14 +92,11 @@ impl Import {
 
     /// Over the network the outcomes of lines come at the end.
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
-        let input = match self.input() {
-            Ok(input) => input,
-            Err(problem) => return Ok(self.output.misused(&problem)),
-        };
-        let mut client = client.acting_as(self.who.as_ref());
+        let input = self.input().map_err(misused)?;
+        let mut client = self.caller.client(client);
         if !self.dry_run {
             // What is only looked at must be there.
-            client = client.making_folder(self.output);
+            client = client.making_folder(self.caller.output);
         }
         let mut outcomes = match &self.outcome {
             Some(path) => Some(BufWriter::new(NewFile::create(path, 0o644)?)),
@@ -117,19 +111,20 @@ impl Import {
             }
         });
         let mut failed = None;
-        let imported = client.upload(&self.path(&client, size), body, &mut |line| {
-            if let Some((bytes, names)) = progress_of(&line) {
-                return progress.at(bytes, "names", names);
-            }
-            if let Some(file) = &mut outcomes
-                && let Err(error) = writeln!(file, "{line}")
-            {
-                failed = Some(error);
-            }
-            if let Ok(outcome) = Outcome::deserialize(&line) {
-                progress.suspend(|| self.tell(&outcome));
-            }
-        });
+        let imported: anyhow::Result<ImportSummary> =
+            client.upload(&self.path(&client, size), body, &mut |line| {
+                if let Some((bytes, names)) = progress_of(&line) {
+                    return progress.at(bytes, "names", names);
+                }
+                if let Some(file) = &mut outcomes
+                    && let Err(error) = writeln!(file, "{line}")
+                {
+                    failed = Some(error);
+                }
+                if let Ok(outcome) = Outcome::deserialize(&line) {
+                    progress.suspend(|| self.tell(&outcome));
+                }
+            });
         drop(progress);
         if let Some(file) = outcomes {
             file.into_inner()?.finish()?;
@@ -137,108 +132,75 @@ impl Import {
         if let Some(error) = failed {
             return Err(error).context("the outcome of all lines could not be written");
         }
-        let imported =
-            imported.and_then(|last| ImportSummary::deserialize(&last).map_err(|_| unreadable()));
-        match imported {
-            Err(problem) => problem.tell(self.output),
-            Ok(imported) => {
-                if imported.untold > 0 {
-                    let untold = imported.untold;
-                    let note = format!("the server does not tell of {untold} lines more");
-                    self.output.note(&note);
-                }
-                self.summary(&imported)
-            }
+        let imported = imported?;
+        if imported.untold > 0 {
+            let untold = imported.untold;
+            let note = format!("the server does not tell of {untold} lines more");
+            self.caller.output.note(&note);
         }
+        self.summary(&imported)
     }
 
     /// How it is asked for.
     fn path(&self, client: &Client, size: Option<u64>) -> String {
         let source = self.file.display().to_string();
-        let mut path = format!("/import?source={}", encode(&source));
-        if let Some(format) = self.format {
-            path = format!("{path}&format={}", format.0.as_str());
-        }
-        if let Some(authority) = &self.authority {
-            path = format!("{path}&authority={}", encode(authority));
-        }
-        if let Some(size) = size.filter(|_| !client.is_remote()) {
-            path = format!("{path}&size={size}");
-        }
-        for (name, is_said) in [
-            ("update", self.update),
-            ("replace", self.replace),
-            ("migrate", self.migrate),
-            ("restart", self.restart),
-            ("dry-run", self.dry_run),
-            ("all", self.outcome.is_some()),
-        ] {
-            if is_said {
-                path = format!("{path}&{name}=true");
-            }
-        }
-        path
+        let size = size.filter(|_| !client.is_remote());
+        let flag = |is_said: bool| is_said.then(|| "true".to_string());
+        let query = query([
+            ("format", self.format.map(|format| format.0.as_str().into())),
+            ("authority", self.authority.clone()),
+            ("size", size.map(|size| size.to_string())),
+            ("update", flag(self.update)),
+            ("replace", flag(self.replace)),
+            ("migrate", flag(self.migrate)),
+            ("restart", flag(self.restart)),
+            ("dry-run", flag(self.dry_run)),
+            ("all", flag(self.outcome.is_some())),
+        ]);
+        format!("/import?source={}{query}", encode(&source))
     }
 
     /// Refused lines on standard error; in a dry run all of them on standard output.
     fn tell(&self, outcome: &Outcome) {
         let is_refused = outcome.outcome == OutcomeKind::Refused;
-        if !is_refused && !self.dry_run {
-            return;
+        if is_refused || self.dry_run {
+            tell(outcome, self.caller.output, self.dry_run);
         }
-        let text = if self.output.is_json() {
-            serde_json::to_string(outcome).unwrap_or_default()
-        } else {
-            for_people(outcome)
-        };
-        // If nobody is listening the work goes on.
-        let _ = if self.dry_run {
-            writeln!(io::stdout(), "{text}")
-        } else {
-            writeln!(io::stderr(), "{text}")
-        };
     }
 
     fn summary(&self, imported: &ImportSummary) -> anyhow::Result<Answer> {
-        let is_all = imported.refused == 0;
-        self.output.print(
-            Ok(imported),
-            |imported| {
-                let mut said = serde_json::to_value(imported).unwrap_or_default();
-                if let Json::Object(said) = &mut said {
-                    said.remove("untold");
+        let mut said = serde_json::to_value(imported)?;
+        if let Json::Object(said) = &mut said {
+            said.remove("untold");
+        }
+        self.caller.output.print(&said, |out| {
+            if imported.resumed {
+                writeln!(out, "went on with job {}", imported.job.unwrap_or_default())?;
+            }
+            let would = if self.dry_run { "would be " } else { "" };
+            let values = if imported.values == ValueCounts::default() {
+                String::new()
+            } else {
+                let ValueCounts {
+                    added,
+                    changed,
+                    removed,
+                } = imported.values;
+                format!(" (values: {added} added, {changed} changed, {removed} removed)")
+            };
+            writeln!(
+                out,
+                "{would}created {}, changed {}{values}, unchanged {}, refused {}",
+                imported.created, imported.changed, imported.unchanged, imported.refused
+            )?;
+            match imported.job {
+                Some(job) if imported.changed > 0 => {
+                    writeln!(out, "undo the changes with `handfast job undo {job}`")
                 }
-                said
-            },
-            |imported, out| {
-                if imported.resumed {
-                    writeln!(out, "went on with job {}", imported.job.unwrap_or_default())?;
-                }
-                let would = if self.dry_run { "would be " } else { "" };
-                let values = if imported.values == ValueCounts::default() {
-                    String::new()
-                } else {
-                    let ValueCounts {
-                        added,
-                        changed,
-                        removed,
-                    } = imported.values;
-                    format!(" (values: {added} added, {changed} changed, {removed} removed)")
-                };
-                writeln!(
-                    out,
-                    "{would}created {}, changed {}{values}, unchanged {}, refused {}",
-                    imported.created, imported.changed, imported.unchanged, imported.refused
-                )?;
-                match imported.job {
-                    Some(job) if imported.changed > 0 => {
-                        writeln!(out, "undo the changes with `handfast job undo {job}`")
-                    }
-                    _ => Ok(()),
-                }
-            },
-        )?;
-        Ok(if is_all { Answer::Done } else { Answer::No })
+                _ => Ok(()),
+            }
+        })?;
+        Ok(Answer::all(imported.refused == 0))
     }
 }
 
@@ -248,7 +210,22 @@ fn size_of(input: &File) -> Option<u64> {
     about.map(|about| about.len())
 }
 
-pub(crate) fn for_people(outcome: &Outcome) -> String {
+/// Tells what was refused on standard error; in a dry run what would be done on standard output.
+pub(crate) fn tell(outcome: &Outcome, output: Output, is_dry_run: bool) {
+    let text = if output.is_json() {
+        serde_json::to_string(outcome).unwrap_or_default()
+    } else {
+        for_people(outcome)
+    };
+    // If nobody is listening the work goes on.
+    let _ = if is_dry_run {
+        writeln!(io::stdout(), "{text}")
+    } else {
+        writeln!(io::stderr(), "{text}")
+    };
+}
+
+fn for_people(outcome: &Outcome) -> String {
     let id = outcome.id.as_deref().unwrap_or_default();
     let place = outcome.line.map(|line| format!("line {line}: "));
     let place = place.unwrap_or_default();

@@ -6,14 +6,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use handfast_registry::{RegistryError, StoreError};
+use handfast_registry::StoreError;
 use handfast_server::{Addresses, Bundle, Contact, Identity, SiteNote};
 use serde_json::{Value as Json, json};
 
 use crate::commands::demo;
 use crate::commands::takeover;
 use crate::config::{self, Config, ConfigFile};
-use crate::exit::Answer;
+use crate::exit::{Answer, misuse, misused, refused};
 use crate::folder::{Data, make, program};
 use crate::terminal::output::Output;
 
@@ -77,21 +77,18 @@ impl Init {
             .any(|address| address.port() == 0)
         {
             let problem = "a server that others are to find has a port that stays the same";
-            return Ok(self.output.misused(problem));
+            return Err(misused(problem));
         }
         let configured = data.folder.join(config::FILE);
         let has_addresses = self.native.is_some() || self.web.is_some();
         if has_addresses && configured.exists() {
-            let problem = format!(
-                "{} is there: say where to listen in it",
-                configured.display()
-            );
-            return Ok(self.output.misused(&problem));
+            let file = configured.display();
+            return Err(misused(format!(
+                "{file} is there: say where to listen in it"
+            )));
         }
-        let addresses = match Config::read(&data.folder) {
-            Ok(config) => config.with_listen(self.native, self.web).listen(),
-            Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
-        };
+        let config = misuse(Config::read(&data.folder))?;
+        let addresses = config.with_listen(self.native, self.web).listen();
         if self.bundle {
             return self.renew(&data.folder, addresses);
         }
@@ -99,16 +96,13 @@ impl Init {
     }
 
     fn make(&self, folder: &Path, addresses: Addresses) -> anyhow::Result<Answer> {
-        let outcome = make(folder).and_then(|registry| {
+        let check = make(folder).and_then(|registry| {
             if self.demo {
                 demo::fill(&registry)?;
             }
             registry.check()
         });
-        let check = match outcome {
-            Ok(check) => check,
-            Err(refusal) => return Ok(self.output.refuse(&refusal)),
-        };
+        let check = check.map_err(refused)?;
         if self.native.is_some() || self.web.is_some() {
             let mut config = ConfigFile::default();
             config.native.listen = self.native;
@@ -116,50 +110,35 @@ impl Init {
             config.write(folder)?;
         }
         let ready = self.ready(folder, addresses)?;
-        self.output.print(
-            Ok(()),
-            |()| {
-                let mut told = ready.as_json(folder);
-                if let Json::Object(told) = &mut told {
-                    told.insert("authorities".into(), check.authorities.into());
-                    told.insert("names".into(), check.records.into());
-                }
-                told
-            },
-            |(), out| {
-                let (made, program) = (folder.display(), program(folder));
-                if self.demo {
-                    let (authorities, names) = (check.authorities, check.records);
-                    writeln!(out, "made {made}: {authorities} authorities, {names} names")?;
-                } else {
-                    writeln!(out, "made {made}")?;
-                }
-                ready.tell(folder, out)?;
-                if self.demo {
-                    writeln!(out, "try:  {program} name show urn:urn-3:HUL.OIS:Home")
-                } else {
-                    writeln!(out, "next: {program} authority create PREFIX")
-                }
-            },
-        )
+        let (authorities, names) = (check.authorities, check.records);
+        let told = ready.as_json(folder, json!({"authorities": authorities, "names": names}));
+        self.output.print(&told, |out| {
+            let (made, program) = (folder.display(), program(folder));
+            if self.demo {
+                writeln!(out, "made {made}: {authorities} authorities, {names} names")?;
+            } else {
+                writeln!(out, "made {made}")?;
+            }
+            ready.tell(folder, out)?;
+            if self.demo {
+                writeln!(out, "try:  {program} name show urn:urn-3:HUL.OIS:Home")
+            } else {
+                writeln!(out, "next: {program} authority create PREFIX")
+            }
+        })
     }
 
     fn renew(&self, folder: &Path, addresses: Addresses) -> anyhow::Result<Answer> {
         if !folder.join("data.mdb").exists() {
             let folder = folder.to_path_buf();
-            let refusal = RegistryError::Store(StoreError::NoStore { folder });
-            return Ok(self.output.refuse(&refusal));
+            return Err(refused(StoreError::NoStore { folder }.into()));
         }
         let ready = self.ready(folder, addresses)?;
-        self.output.print(
-            Ok(()),
-            |()| ready.as_json(folder),
-            |(), out| {
-                ready.tell(folder, out)?;
-                let program = program(folder);
-                writeln!(out, "next: {program} serve, anew if it is running")
-            },
-        )
+        self.output.print(&ready.as_json(folder, json!({})), |out| {
+            ready.tell(folder, out)?;
+            let program = program(folder);
+            writeln!(out, "next: {program} serve, anew if it is running")
+        })
     }
 
     /// The identity of a folder, and the bundle that says who it is.
@@ -207,14 +186,19 @@ impl Ready {
         })
     }
 
-    pub(crate) fn as_json(&self, folder: &Path) -> Json {
-        json!({
+    /// As JSON, with something more.
+    pub(crate) fn as_json(&self, folder: &Path, mut more: Json) -> Json {
+        let told = json!({
             "folder": folder.display().to_string(),
             "administrator": Identity::administrator().to_string(),
             "key": self.key.as_ref().map(|key| key.display().to_string()),
             "bundle": self.bundle.archive.display().to_string(),
             "address": self.address.map(|address| address.to_string()),
-        })
+        });
+        if let (Json::Object(more), Json::Object(told)) = (&mut more, told) {
+            more.extend(told);
+        }
+        more
     }
 
     pub(crate) fn tell(&self, folder: &Path, out: &mut dyn Write) -> io::Result<()> {

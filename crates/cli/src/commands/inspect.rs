@@ -104,11 +104,7 @@ impl Inspect {
             Err(error) if is_broken_pipe(&error) => {}
             outcome => outcome?,
         }
-        Ok(if answering.all_read {
-            Answer::Done
-        } else {
-            Answer::No
-        })
+        Ok(Answer::all(answering.all_read))
     }
 
     fn rules<'r>(&self, registry: Option<&'r Registry>) -> anyhow::Result<Box<dyn Rules + 'r>> {

@@ -1,26 +1,24 @@
 //! `handfast log`: proving that nothing was ever taken back.
 
 use std::fs;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand, ValueHint};
+use handfast_api::{LogExportSummary, LogKey, NewLog};
 use handfast_log::{Bundle, Checkpoint, Tile, VerifyingKey};
-use handfast_registry::{
-    Growth, Principal, Proof, Proven, RegistryError, rfc3339 as time, verify_proof,
-};
+use handfast_registry::{Growth, Proof, Proven, rfc3339 as time, verify_proof};
 use handfast_server::convert;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use crate::commands::inspect_view::Shown as Safe;
-use crate::commands::job::{field, text};
 use crate::commands::log_verify::VerifyCommand;
-use crate::exit::Answer;
+use crate::exit::{Answer, Problem, misused};
 use crate::files;
 use crate::folder::Data;
 use crate::new_file::NewFile;
-use crate::remote::client::{Client, Problem, encode, unreadable};
+use crate::remote::client::{ApiRequest, Caller, Client, encode, unreadable};
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
 
@@ -79,11 +77,8 @@ pub(crate) struct Prove {
     /// Prove instead that the log has only grown since this checkpoint
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "id", value_hint = ValueHint::FilePath)]
     from: Option<PathBuf>,
-    /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    caller: Caller,
 }
 
 impl LogCommand {
@@ -94,31 +89,28 @@ impl LogCommand {
 
     pub(crate) fn run(&self, data: &Data, client: Client) -> anyhow::Result<Answer> {
         match self {
-            Self::Key { output } => tell_key(*output, client.log_key(), ""),
-            Self::Checkpoint { output } => output.show_as(
-                client.checkpoint(),
-                |note| json!({ "checkpoint": note }),
-                |note, out| write!(out, "{note}"),
-            ),
+            Self::Key { output } => tell_key(*output, &client.log_key()?, ""),
+            Self::Checkpoint { output } => {
+                let note = client.checkpoint()?;
+                output.print(&json!({ "checkpoint": note }), |out| write!(out, "{note}"))
+            }
             Self::Prove(prove) => prove.run(client),
             Self::Export { file, output } => export(&client, file, *output),
             Self::Verify(verify) => verify.run(data, &client),
             Self::Tiles { into, output } => {
-                let progress = Progress::new(None);
-                let copied = copy_tiles(&client, into, &progress);
-                drop(progress);
+                let note = copy_tiles(&client, into)?;
                 let folder = into.display().to_string();
-                output.show_as(
-                    copied,
-                    |note| json!({"folder": folder, "checkpoint": note}),
-                    |_, out| writeln!(out, "wrote {folder}"),
-                )
+                output.print(&json!({"folder": folder, "checkpoint": note}), |out| {
+                    writeln!(out, "wrote {folder}")
+                })
             }
             Self::Begin { origin, output } => {
-                let body = origin.as_ref().map(|origin| json!({ "origin": origin }));
-                let begun = client.ask("POST", "/log/begin", body.as_ref());
-                let key = begun.and_then(|said| read_key(&said));
-                tell_key(*output, key, "began a new log; its public key is\n")
+                let new = origin.clone().map(|origin| NewLog {
+                    origin: Some(origin),
+                });
+                let request = ApiRequest::new("POST", "/log/begin").json(new.as_ref());
+                let key = read_key(&client.ask(request)?)?;
+                tell_key(*output, &key, "began a new log; its public key is\n")
             }
         }
     }
@@ -126,38 +118,31 @@ impl LogCommand {
 
 impl Client {
     /// The public key of the log.
-    pub(crate) fn log_key(&self) -> Result<VerifyingKey, Problem> {
-        read_key(&self.ask("GET", "/log/key", None)?)
+    pub(crate) fn log_key(&self) -> anyhow::Result<VerifyingKey> {
+        read_key(&self.get("/log/key")?)
     }
 
     /// The signed head of the log.
-    pub(crate) fn checkpoint(&self) -> Result<String, Problem> {
+    pub(crate) fn checkpoint(&self) -> anyhow::Result<String> {
         let note = self.fetch("/log/checkpoint")?;
-        let note = String::from_utf8(note.to_vec());
-        note.map_err(|_| anyhow!("the checkpoint cannot be read").into())
+        String::from_utf8(note.to_vec()).map_err(|_| anyhow!("the checkpoint cannot be read"))
     }
 }
 
-fn read_key(said: &Json) -> Result<VerifyingKey, Problem> {
-    let key = text(said, "key").parse::<VerifyingKey>();
-    key.map_err(|error| anyhow!("the key of the log cannot be read: {error}").into())
+fn read_key(said: &LogKey) -> anyhow::Result<VerifyingKey> {
+    let key = said.key.parse::<VerifyingKey>();
+    key.map_err(|error| anyhow!("the key of the log cannot be read: {error}"))
 }
 
 /// The key of a log, behind some words for people.
-fn tell_key(
-    output: Output,
-    key: Result<VerifyingKey, Problem>,
-    words: &str,
-) -> anyhow::Result<Answer> {
-    output.show_as(
-        key,
-        |key| json!({"origin": key.name(), "key": key.to_string()}),
-        |key, out| writeln!(out, "{words}{key}"),
-    )
+fn tell_key(output: Output, key: &VerifyingKey, words: &str) -> anyhow::Result<Answer> {
+    let said = json!({"origin": key.name(), "key": key.to_string()});
+    output.print(&said, |out| writeln!(out, "{words}{key}"))
 }
 
 /// Writes the log as files, as the server publishes it. Tiles that are full are fetched once.
-fn copy_tiles(client: &Client, into: &Path, progress: &Progress) -> Result<String, Problem> {
+fn copy_tiles(client: &Client, into: &Path) -> anyhow::Result<String> {
+    let progress = Progress::new(None);
     let note = client.checkpoint()?;
     let key = client.log_key()?;
     let checkpoint = Checkpoint::open(&note, &key);
@@ -170,7 +155,7 @@ fn copy_tiles(client: &Client, into: &Path, progress: &Progress) -> Result<Strin
     {
         let problem = format!("the folder holds the log {first}: name an empty one");
         let code = "other-log";
-        return Err(Problem::Local(RegistryError::Policy { code, problem }));
+        return Err(Problem::new(Answer::No, code, problem, None).into());
     }
     let copy = |path: &str, is_full: bool| {
         let file = into.join(path);
@@ -194,99 +179,52 @@ fn copy_tiles(client: &Client, into: &Path, progress: &Progress) -> Result<Strin
     Ok(note)
 }
 
-pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let write = || {
         fs::create_dir_all(path.parent().unwrap_or(path))?;
         let mut file = NewFile::create(path, 0o644)?;
         file.write_all(bytes)?;
         anyhow::Ok(file.finish()?)
     };
-    Ok(write().with_context(|| format!("cannot write {}", path.display()))?)
+    write().with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn export(client: &Client, path: &Path, output: Output) -> anyhow::Result<Answer> {
-    let is_standard = path.as_os_str() == "-";
-    let progress = Progress::new(None);
-    let mut tell = |bytes: u64| progress.at(bytes, "bytes", bytes);
-    let given = if is_standard {
-        client.download("/log/export", &mut io::stdout(), &mut tell)
-    } else {
-        let mut file = BufWriter::with_capacity(1 << 20, NewFile::create(path, 0o644)?);
-        let given = client.download("/log/export", &mut file, &mut tell);
-        if matches!(given, Ok(Ok(_))) {
-            file.into_inner()?.finish()?;
-        }
-        given
-    };
-    drop(progress);
-    let summary = match given {
-        Err(problem) => return problem.tell(output),
-        Ok(Err(error)) if error.kind() == ErrorKind::BrokenPipe => return Ok(Answer::Done),
-        Ok(Err(source)) => return Ok(output.refuse(&RegistryError::Output { source })),
-        Ok(Ok(_)) if is_standard => return Ok(Answer::Done),
-        Ok(Ok(summary)) => summary,
-    };
-    let events = summary.and_then(|summary| field(&summary, "events").as_u64());
-    output.show_as(
-        events.ok_or_else(unreadable),
-        |events| json!({"file": path.display().to_string(), "events": events}),
-        |events, out| writeln!(out, "wrote {events} events to {}", path.display()),
-    )
+    let file = Some(path).filter(|path| path.as_os_str() != "-");
+    let summary = client.save::<LogExportSummary>("/log/export", file, 0o644)?;
+    if file.is_none() {
+        return Ok(Answer::Done);
+    }
+    let LogExportSummary { events } = summary.ok_or_else(unreadable)?;
+    let file = path.display().to_string();
+    output.print(&json!({"file": file, "events": events}), |out| {
+        writeln!(out, "wrote {events} events to {file}")
+    })
 }
 
 impl Prove {
     fn run(&self, client: Client) -> anyhow::Result<Answer> {
-        let client = client.acting_as(self.who.as_ref());
+        let client = self.caller.client(client);
         if let Some(from) = &self.from {
-            let text = match read_text(from) {
-                Ok(text) => text,
-                Err(problem) => return Ok(self.output.misused(&problem)),
-            };
-            let growth = client.send_text("/log/growth", &text);
-            let growth =
-                growth.and_then(|growth| serde_json::from_value(growth).map_err(|_| unreadable()));
-            return tell_growth(self.output, growth);
+            let growth: Growth = client.send_text("/log/growth", read_text(from)?)?;
+            return self.caller.output.print(&growth, |out| {
+                writeln!(
+                    out,
+                    "the log has only grown; the proof has {} hashes",
+                    growth.consistency.len()
+                )?;
+                writeln!(
+                    out,
+                    "--json prints it; `handfast log verify --proof FILE --key KEY` checks it"
+                )
+            });
         }
         let id = encode(self.id.as_deref().unwrap_or_default());
-        let proof = client.ask("GET", &format!("/names/{id}/proof"), None);
-        let proof = proof.and_then(|proof| {
-            let proof = serde_json::from_value(proof).map_err(|_| unreadable())?;
-            Ok((proof, client.log_key()?))
-        });
-        tell_proof(self.output, proof)
-    }
-}
-
-/// That the log has only grown.
-fn tell_growth(output: Output, growth: Result<Growth, Problem>) -> anyhow::Result<Answer> {
-    output.show_as(
-        growth,
-        |growth| json!(growth),
-        |growth, out| {
-            writeln!(
-                out,
-                "the log has only grown; the proof has {} hashes",
-                growth.consistency.len()
-            )?;
-            writeln!(
-                out,
-                "--json prints it; `handfast log verify --proof FILE --key KEY` checks it"
-            )
-        },
-    )
-}
-
-/// The proof of a name, looked at with the key of its log.
-fn tell_proof(
-    output: Output,
-    outcome: Result<(Proof, VerifyingKey), Problem>,
-) -> anyhow::Result<Answer> {
-    output.show_as(
-        outcome,
-        |(proof, _)| json!(proof),
-        |(proof, key), out| {
-            match verify_proof(proof, None, key) {
-                Ok(proven) => tell_proven(proof, &proven, out)?,
+        let proof: Proof = client.get(&format!("/names/{id}/proof"))?;
+        let key = client.log_key()?;
+        self.caller.output.print(&proof, |out| {
+            match verify_proof(&proof, None, &key) {
+                Ok(proven) => tell_proven(&proof, &proven, out)?,
                 Err(problem) => writeln!(out, "{problem}")?,
             }
             writeln!(
@@ -295,8 +233,8 @@ fn tell_proof(
                  `handfast log verify --proof FILE --key KEY {}` checks it",
                 Safe(&proof.id)
             )
-        },
-    )
+        })
+    }
 }
 
 pub(crate) fn tell_proven(proof: &Proof, proven: &Proven, out: &mut dyn Write) -> io::Result<()> {
@@ -320,7 +258,7 @@ pub(crate) fn tell_proven(proof: &Proof, proven: &Proven, out: &mut dyn Write) -
 }
 
 /// The text of a file; - is standard input.
-pub(crate) fn read_text(path: &Path) -> Result<String, String> {
+pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
     let text = files::read_text(path);
-    text.map_err(|error| format!("cannot read {}: {error}", path.display()))
+    text.map_err(|error| misused(format!("cannot read {}: {error}", path.display())))
 }

@@ -14,21 +14,24 @@ use std::thread;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
-use handfast_log::{Checkpoint, Hash, Hashes, Tile, VerifyingKey, consistency, verify_consistency};
+use handfast_log::{
+    Checkpoint, Hash, Hashes, ProveError, Tile, VerifyingKey, consistency, verify_consistency,
+};
 use handfast_registry::{
-    Audited, Finding, Growth, Note, Proof, ProofProblem, RegistryError, Verify, rfc3339 as time,
-    verify_export, verify_growth, verify_proof,
+    Audited, Finding, Growth, Note, Proof, ProofProblem, Verify, rfc3339 as time, verify_export,
+    verify_growth, verify_proof,
 };
 use handfast_wire::json as wire_json;
 use hyper::body::Bytes;
+use serde::de::IgnoredAny;
 use serde_json::{Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::log::{read_text, tell_proven, write_file};
-use crate::exit::Answer;
+use crate::exit::{Answer, Problem, is_broken_pipe, misuse, misused, refused};
 use crate::files;
 use crate::folder::Data;
-use crate::remote::client::{Client, Problem};
+use crate::remote::client::Client;
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
 
@@ -78,75 +81,52 @@ impl VerifyCommand {
     pub(crate) fn run(&self, data: &Data, client: &Client) -> anyhow::Result<Answer> {
         if self.keep.is_some() && !client.is_remote() {
             let problem = "--keep is for a server on the network: say --api before the command";
-            return Ok(self.output.misused(problem));
+            return Err(misused(problem));
         }
-        let keys = match self.keys() {
-            Ok(keys) => keys,
-            Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
-        };
+        let keys = misuse(self.keys())?;
         if let Some(path) = &self.proof {
             return self.proof(path, &keys);
         }
         if let Some(file) = &self.keep {
             return self.grown(client, file, &keys);
         }
-        let verify = match self.wanted(keys) {
-            Ok(verify) => verify,
-            Err(problem) => return Ok(self.output.misused(&problem)),
+        let from = self.from.iter().map(|path| read_text(path));
+        let verify = Verify {
+            keys,
+            from: from.collect::<Result<_, _>>()?,
+            now: Some(crate::folder::world().now()),
         };
-        let outcome = if let Some(path) = &self.export {
-            let file = match File::open(path) {
-                Ok(file) => file,
-                Err(error) => {
-                    let problem = format!("cannot read {}: {error}", path.display());
-                    return Ok(self.output.misused(&problem));
-                }
-            };
+        let (audited, key) = if let Some(path) = &self.export {
+            let unreadable = |error| misused(format!("cannot read {}: {error}", path.display()));
+            let file = File::open(path).map_err(unreadable)?;
             let progress = Progress::new(file.metadata().map(|metadata| metadata.len()).ok());
             let mut input = BufReader::with_capacity(1 << 20, file);
             let verified = verify_export(&mut input, &verify, &mut |events, bytes| {
                 progress.at(bytes, "events", events);
             });
-            verified.map(|(audited, key)| (audited, Some(key)))
+            let (audited, key) = verified.map_err(refused)?;
+            (audited, Some(key))
         } else if client.is_remote() {
-            match read_through(client, &verify) {
-                Ok(outcome) => outcome,
-                Err(problem) => return problem.tell(self.output),
-            }
+            let (audited, key) = read_through(client, &verify)?;
+            (audited, Some(key))
         } else {
-            data.open_to_read().and_then(|registry| {
+            let audited = data.open_to_read().and_then(|registry| {
                 let progress = Progress::new(Some(registry.event_count()?));
-                let audited = registry.verify_log(&verify, &mut |events, _| {
+                registry.verify_log(&verify, &mut |events, _| {
                     progress.at(events, "events", events);
-                })?;
-                Ok((audited, None))
-            })
+                })
+            });
+            (audited.map_err(refused)?, None)
         };
-        self.tell(outcome, verify.keys.is_empty())
+        self.tell(&audited, key.filter(|_| verify.keys.is_empty()))
     }
 
     fn grown(&self, client: &Client, file: &Path, keys: &[VerifyingKey]) -> anyhow::Result<Answer> {
-        let grown = match grown(client, file, keys) {
-            Ok(grown) => grown,
-            Err(problem) => return problem.tell(self.output),
-        };
-        self.output.print(
-            grown,
-            |(from, to)| json!({"verified": true, "from": from, "to": to}),
-            |(from, to), out| match from {
-                Some(from) => writeln!(out, "the log of {to} events continues that of {from}"),
-                None => writeln!(out, "the log has {to} events; from now on it can only grow"),
-            },
-        )
-    }
-
-    /// What is compared with what.
-    fn wanted(&self, keys: Vec<VerifyingKey>) -> Result<Verify, String> {
-        let from = self.from.iter().map(|path| read_text(path));
-        Ok(Verify {
-            keys,
-            from: from.collect::<Result<_, _>>()?,
-            now: Some(crate::folder::world().now()),
+        let (from, to) = grown(client, file, keys)?;
+        let said = json!({"verified": true, "from": from, "to": to});
+        self.output.print(&said, |out| match from {
+            Some(from) => writeln!(out, "the log of {to} events continues that of {from}"),
+            None => writeln!(out, "the log has {to} events; from now on it can only grow"),
         })
     }
 
@@ -162,95 +142,72 @@ impl VerifyCommand {
         self.key.iter().map(read).collect()
     }
 
-    fn tell(
-        &self,
-        outcome: Result<(Audited, Option<String>), RegistryError>,
-        is_own_key: bool,
-    ) -> anyhow::Result<Answer> {
-        let is_right = outcome
-            .as_ref()
-            .is_ok_and(|(audited, _)| audited.findings.is_empty());
-        let answer = self.output.print(
-            outcome,
-            |(audited, _)| {
-                let checkpoints = audited.checkpoints.iter();
-                let checkpoints =
-                    checkpoints.map(|(what, size)| json!({"what": what, "size": size}));
-                json!({
-                    "verified": audited.findings.is_empty(),
-                    "events": audited.events,
-                    "names": audited.names,
-                    "hidden": audited.hidden,
-                    "erased": audited.erased,
-                    "reassigned": audited.reassigned,
-                    "checkpoints": checkpoints.collect::<Json>(),
-                    "notes": audited.notes.iter().map(note_json).collect::<Json>(),
-                    "findings": audited.findings.iter().map(finding_json).collect::<Json>(),
-                    "following": audited.following,
-                })
-            },
-            |(audited, key), out| {
-                for finding in &audited.findings {
-                    let text = finding.to_string();
-                    writeln!(out, "{} [{}]", Safe(&text), finding.code())?;
-                }
-                if audited.following > 0 {
-                    let more = audited.following;
-                    writeln!(
-                        out,
-                        "{more} more findings can follow from these and are not listed: \
-                         verify again when these are explained"
-                    )?;
-                }
-                for note in &audited.notes {
-                    let text = note.to_string();
-                    writeln!(out, "note: {} [{}]", Safe(&text), note.code())?;
-                }
-                writeln!(out, "read {} events", audited.events)?;
-                for (what, size) in &audited.checkpoints {
-                    writeln!(out, "compared with {what}, of {size} events")?;
-                }
-                if let (Some(key), true) = (key, is_own_key) {
-                    writeln!(
-                        out,
-                        "signatures were checked with the key that the export says is its own:"
-                    )?;
-                    writeln!(out, "{}", Safe(key))?;
-                    writeln!(out, "give one that you trust with --key")?;
-                }
-                match audited.findings.len() {
-                    0 => writeln!(out, "the log is whole: {}", Coverage(audited)),
-                    1 => writeln!(out, "1 thing is wrong"),
-                    count => writeln!(out, "{count} things are wrong"),
-                }
-            },
-        )?;
-        Ok(if answer == Answer::Done && !is_right {
-            Answer::No
-        } else {
-            answer
-        })
+    /// Says what was found. `own_key` is the key of an export that was not given by the user.
+    fn tell(&self, audited: &Audited, own_key: Option<String>) -> anyhow::Result<Answer> {
+        let checkpoints = audited.checkpoints.iter();
+        let checkpoints = checkpoints.map(|(what, size)| json!({"what": what, "size": size}));
+        let said = json!({
+            "verified": audited.findings.is_empty(),
+            "events": audited.events,
+            "names": audited.names,
+            "hidden": audited.hidden,
+            "erased": audited.erased,
+            "reassigned": audited.reassigned,
+            "checkpoints": checkpoints.collect::<Json>(),
+            "notes": audited.notes.iter().map(note_json).collect::<Json>(),
+            "findings": audited.findings.iter().map(finding_json).collect::<Json>(),
+            "following": audited.following,
+        });
+        self.output.print(&said, |out| {
+            for finding in &audited.findings {
+                let text = finding.to_string();
+                writeln!(out, "{} [{}]", Safe(&text), finding.code())?;
+            }
+            if audited.following > 0 {
+                let more = audited.following;
+                writeln!(
+                    out,
+                    "{more} more findings can follow from these and are not listed: \
+                     verify again when these are explained"
+                )?;
+            }
+            for note in &audited.notes {
+                let text = note.to_string();
+                writeln!(out, "note: {} [{}]", Safe(&text), note.code())?;
+            }
+            writeln!(out, "read {} events", audited.events)?;
+            for (what, size) in &audited.checkpoints {
+                writeln!(out, "compared with {what}, of {size} events")?;
+            }
+            if let Some(key) = own_key {
+                writeln!(
+                    out,
+                    "signatures were checked with the key that the export says is its own:"
+                )?;
+                writeln!(out, "{}", Safe(&key))?;
+                writeln!(out, "give one that you trust with --key")?;
+            }
+            match audited.findings.len() {
+                0 => writeln!(out, "the log is whole: {}", Coverage(audited)),
+                1 => writeln!(out, "1 thing is wrong"),
+                count => writeln!(out, "{count} things are wrong"),
+            }
+        })?;
+        Ok(Answer::all(audited.findings.is_empty()))
     }
 
     fn proof(&self, path: &Path, keys: &[VerifyingKey]) -> anyhow::Result<Answer> {
-        let text = match read_text(path) {
-            Ok(text) => text,
-            Err(problem) => return Ok(self.output.misused(&problem)),
-        };
+        let text = read_text(path)?;
         if let Ok(growth) = serde_json::from_str::<Growth>(&text) {
-            let outcome = verify_growth(&growth, keys).map_err(|problem| not_proven(&problem));
-            return self.output.print(
-                outcome,
-                |(from, to)| json!({"verified": true, "from": from.size, "to": to.size}),
-                |(from, to), out| {
-                    let (from, to) = (from.size, to.size);
-                    writeln!(out, "the log of {to} events continues that of {from}")
-                },
-            );
+            let (from, to) = verify_growth(&growth, keys).map_err(not_proven)?;
+            let (from, to) = (from.size, to.size);
+            let said = json!({"verified": true, "from": from, "to": to});
+            return self.output.print(&said, |out| {
+                writeln!(out, "the log of {to} events continues that of {from}")
+            });
         }
         let Ok(proof) = serde_json::from_str::<Proof>(&text) else {
-            let problem = format!("{} is no proof", path.display());
-            return Ok(self.output.misused(&problem));
+            return Err(misused(format!("{} is no proof", path.display())));
         };
         let own = proof.log.parse::<VerifyingKey>();
         let (keys, is_own) = match (keys, own) {
@@ -264,43 +221,39 @@ impl VerifyCommand {
                 break;
             }
         }
-        self.output.print(
-            outcome.map_err(|problem| not_proven(&problem)),
-            |proven| {
-                json!({
-                    "verified": true,
-                    "id": proof.id,
-                    "log": proven.checkpoint.origin,
-                    "size": proven.checkpoint.size,
-                    "events": proven.events.iter().map(|event| json!({
-                        "event": event.number,
-                        "time": time(event.time),
-                        "action": event.action.as_str(),
-                        "version": event.version,
-                    })).collect::<Json>(),
-                    "values": proven.values.iter().map(wire_json::value).collect::<Json>(),
-                })
-            },
-            |proven, out| {
-                tell_proven(&proof, proven, out)?;
-                if is_own {
-                    writeln!(
-                        out,
-                        "signed by the key that the proof says is the log's own: \
-                         give one that you trust with --key"
-                    )?;
-                }
-                Ok(())
-            },
-        )
+        let proven = outcome.map_err(not_proven)?;
+        let events = proven.events.iter().map(|event| {
+            json!({
+                "event": event.number,
+                "time": time(event.time),
+                "action": event.action.as_str(),
+                "version": event.version,
+            })
+        });
+        let said = json!({
+            "verified": true,
+            "id": proof.id,
+            "log": proven.checkpoint.origin,
+            "size": proven.checkpoint.size,
+            "events": events.collect::<Json>(),
+            "values": proven.values.iter().map(wire_json::value).collect::<Json>(),
+        });
+        self.output.print(&said, |out| {
+            tell_proven(&proof, &proven, out)?;
+            if is_own {
+                writeln!(
+                    out,
+                    "signed by the key that the proof says is the log's own: \
+                     give one that you trust with --key"
+                )?;
+            }
+            Ok(())
+        })
     }
 }
 
-/// Reads all of the log as it comes.
-fn read_through(
-    client: &Client,
-    verify: &Verify,
-) -> Result<Result<(Audited, Option<String>), RegistryError>, Problem> {
+/// Reads all of the log as it comes, and gives its key.
+fn read_through(client: &Client, verify: &Verify) -> anyhow::Result<(Audited, String)> {
     let (reader, mut writer) = io::pipe().context("no pipe")?;
     thread::scope(|scope| {
         let verifying = scope.spawn(move || {
@@ -310,77 +263,61 @@ fn read_through(
                 progress.at(events, "events", events);
             })
         });
-        let given = client.download("/log/export", &mut writer, &mut |_| ());
+        let given = client.download::<IgnoredAny>("/log/export", &mut writer, &mut |_| ());
         drop(writer);
         let verified = verifying.join();
-        // The verification stops reading where something is wrong.
-        given?.or_else(|error| match error.kind() {
-            ErrorKind::BrokenPipe => Ok(None),
-            _ => Err(anyhow::Error::from(error)),
-        })?;
+        match given {
+            // The verification stops reading where something is wrong.
+            Err(error) if !is_broken_pipe(&error) => return Err(error),
+            _ => {}
+        }
         let verified = verified.map_err(|_| anyhow!("the verification failed"))?;
-        Ok(verified.map(|(audited, key)| (audited, Some(key))))
+        verified.map_err(refused)
     })
 }
 
 /// Checks by tiles that the log has only grown since the checkpoint in a file, and writes the new
-/// one.
+/// one. Gives the sizes before and after.
 fn grown(
     client: &Client,
     file: &Path,
     keys: &[VerifyingKey],
-) -> Result<Result<(Option<u64>, u64), RegistryError>, Problem> {
-    let not_proven = |problem: String| {
-        let code = "not-proven";
-        Ok(Err(RegistryError::Policy { code, problem }))
-    };
+) -> anyhow::Result<(Option<u64>, u64)> {
     let own = if keys.is_empty() {
         vec![client.log_key()?]
     } else {
         keys.to_vec()
     };
     let open = |note: &str| own.iter().find_map(|key| Checkpoint::open(note, key).ok());
+    let unsigned = |what| not_proven(format!("{what} is not signed by a key that is trusted"));
     let note = client.checkpoint()?;
-    let Some(new) = open(&note) else {
-        return not_proven("the checkpoint is not signed by a key that is trusted".into());
-    };
+    let new = open(&note).ok_or_else(|| unsigned("the checkpoint".to_string()))?;
     let old = match fs::read_to_string(file) {
-        Ok(text) => {
-            let Some(old) = open(&text) else {
-                let path = file.display();
-                return not_proven(format!("{path} is not signed by a key that is trusted"));
-            };
-            Some(old)
-        }
+        Ok(text) => Some(open(&text).ok_or_else(|| unsigned(file.display().to_string()))?),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => {
-            return Err(anyhow!("cannot read {}: {error}", file.display()).into());
-        }
+        Err(error) => return Err(anyhow!("cannot read {}: {error}", file.display())),
     };
     if let Some(old) = &old {
         if old.size > new.size {
-            return not_proven(format!(
-                "the log had {} events, and has {}",
-                old.size, new.size
-            ));
+            let (had, has) = (old.size, new.size);
+            return Err(not_proven(format!(
+                "the log had {had} events, and has {has}"
+            )));
         }
         let tiles = LogTiles {
             client,
             size: new.size,
             fetched: RefCell::default(),
         };
-        let proof = match consistency(&tiles, old.size, new.size) {
-            Ok(proof) => proof,
-            Err(handfast_log::ProveError::Hashes(problem)) => return Err(problem),
-            Err(_) => return not_proven("the tiles of the log do not fit its size".into()),
-        };
-        let checked = verify_consistency(old.size, &old.root, new.size, &new.root, &proof);
-        if let Err(error) = checked {
-            return not_proven(format!("the log is another than it was: {error}"));
-        }
+        let proof = consistency(&tiles, old.size, new.size).map_err(|error| match error {
+            ProveError::Hashes(problem) => problem,
+            _ => not_proven("the tiles of the log do not fit its size"),
+        })?;
+        verify_consistency(old.size, &old.root, new.size, &new.root, &proof)
+            .map_err(|error| not_proven(format!("the log is another than it was: {error}")))?;
     }
     write_file(file, note.as_bytes())?;
-    Ok(Ok((old.map(|old| old.size), new.size)))
+    Ok((old.map(|old| old.size), new.size))
 }
 
 /// The hashes of a log, from the tiles that its server publishes.
@@ -391,17 +328,19 @@ struct LogTiles<'s> {
 }
 
 impl Hashes for LogTiles<'_> {
-    type Error = Problem;
+    type Error = anyhow::Error;
 
-    fn hash(&self, level: u8, index: u64) -> Result<Hash, Problem> {
+    fn hash(&self, level: u8, index: u64) -> anyhow::Result<Hash> {
         let hashes = self.hashes(level, index, 1)?;
-        let missing = || anyhow!("a tile of the log is too short").into();
-        hashes.first().copied().ok_or_else(missing)
+        hashes
+            .first()
+            .copied()
+            .context("a tile of the log is too short")
     }
 
-    fn hashes(&self, level: u8, start: u64, count: u16) -> Result<Vec<Hash>, Problem> {
+    fn hashes(&self, level: u8, start: u64, count: u16) -> anyhow::Result<Vec<Hash>> {
         let tile = Tile::of(level, start / 256, self.size);
-        let tile = tile.ok_or_else(|| anyhow!("the log has no such tile"))?;
+        let tile = tile.context("the log has no such tile")?;
         let known = self.fetched.borrow().get(&tile).cloned();
         let bytes = match known {
             Some(bytes) => bytes,
@@ -417,7 +356,7 @@ impl Hashes for LogTiles<'_> {
             .copied()
             .collect();
         if found.len() < usize::from(count) {
-            return Err(anyhow!("a tile of the log is too short").into());
+            return Err(anyhow!("a tile of the log is too short"));
         }
         Ok(found)
     }
@@ -455,9 +394,6 @@ fn finding_json(finding: &Finding) -> Json {
     json!({"code": finding.code(), "event": finding.event(), "message": finding.to_string()})
 }
 
-fn not_proven(problem: &ProofProblem) -> RegistryError {
-    RegistryError::Policy {
-        code: "not-proven",
-        problem: problem.to_string(),
-    }
+fn not_proven(problem: impl fmt::Display) -> anyhow::Error {
+    Problem::new(Answer::No, "not-proven", problem.to_string(), None).into()
 }

@@ -3,13 +3,11 @@
 use std::io::{self, BufWriter, Write};
 
 use clap::Args;
-use handfast_registry::{Principal, Style, StyleError, url_problem};
-use serde_json::{Value as Json, json};
+use handfast_api::{Minted, NewMint};
+use handfast_registry::{Style, StyleError, url_problem};
 
-use crate::commands::job::{field, text};
 use crate::exit::Answer;
-use crate::remote::client::Client;
-use crate::terminal::output::Output;
+use crate::remote::client::{Caller, Client};
 
 /// Make new names, one or a million
 #[derive(Args)]
@@ -30,11 +28,8 @@ pub(crate) struct Mint {
         value_parser = style
     )]
     style: Option<String>,
-    /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    caller: Caller,
 }
 
 /// How many names are made in one request.
@@ -43,40 +38,30 @@ const BATCH_SIZE: u64 = 10_000;
 impl Mint {
     /// So many at a time.
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
-        let client = client.acting_as(self.who.as_ref());
+        let client = self.caller.client(client);
         let mut out = BufWriter::new(io::stdout());
         let mut left = self.count;
         while left > 0 {
-            let mut body = json!({
-                "authority": self.authority,
-                "count": left.min(BATCH_SIZE),
-                "urls": self.urls,
-            });
-            if let (Some(style), Json::Object(body)) = (&self.style, &mut body) {
-                body.insert("style".into(), style.as_str().into());
-            }
-            let said = match client.ask("POST", "/mint", Some(&body)) {
-                Ok(said) => said,
-                Err(problem) => {
-                    out.flush()?;
-                    return problem.tell(self.output);
-                }
+            let new = NewMint {
+                authority: self.authority.clone(),
+                count: left.min(BATCH_SIZE),
+                style: self.style.clone(),
+                urls: self.urls.clone(),
             };
             // There are fewer than asked for if something failed after them: the next request says
             // what.
-            let names = field(&said, "names").as_array();
-            let made = names.map_or(0, Vec::len).try_into().unwrap_or(u64::MAX);
-            for name in names.into_iter().flatten() {
-                if self.output.is_json() {
-                    writeln!(out, "{name}")?;
+            let made: Minted = client.send("POST", "/mint", &new)?;
+            for name in &made.names {
+                if self.caller.output.is_json() {
+                    writeln!(out, "{}", serde_json::to_string(name)?)?;
                 } else {
-                    writeln!(out, "{}", text(name, "id"))?;
+                    writeln!(out, "{}", name.id)?;
                 }
             }
-            if made == 0 {
+            if made.names.is_empty() {
                 anyhow::bail!("the server made no name and gave no reason");
             }
-            left = left.saturating_sub(made);
+            left = left.saturating_sub(made.names.len().try_into()?);
         }
         out.flush()?;
         Ok(Answer::Done)
@@ -92,10 +77,12 @@ fn count(text: &str) -> Result<u64, String> {
     match number {
         0 => Err("at least one name is made".into()),
         1..=MAX_COUNT => Ok(number),
-        _ => Err(format!(
-            "one command makes at most {MAX_COUNT} names, which stay for ever: \
-             run it again for more"
-        )),
+        _ => {
+            let names = format!("{MAX_COUNT} names, which stay for ever");
+            Err(format!(
+                "one command makes at most {names}: run it again for more"
+            ))
+        }
     }
 }
 

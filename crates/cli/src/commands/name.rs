@@ -5,22 +5,26 @@ use std::str::FromStr;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
-use handfast_api::{self as api, Name};
+use handfast_api::{
+    self as api, ListedName, Name, NameChange, NewName, NewNameState, NewTombstone, NewUndo,
+    Transfer,
+};
 use handfast_id::Handle;
 use handfast_registry::{
     HistoryPoint, NewValue, Principal, check_urls, parse_rfc3339, rfc3339 as time,
 };
+use handfast_server::convert;
 use handfast_wire::batch::{read_admin, read_list};
-use handfast_wire::{Codec, Permissions, Ttl, Value, json as wire_json, type_matches};
-use serde::Deserialize;
+use handfast_wire::{Codec, Permissions, Ttl, Value, type_matches};
+use serde::Serialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
-use crate::commands::job::{field, text};
 use crate::commands::name_history;
-use crate::exit::Answer;
+use crate::exit::{Answer, misuse, misused};
 use crate::files;
-use crate::remote::client::{Client, Problem, encode, unreadable};
+use crate::remote::client::{ApiRequest, Caller, Client, encode};
 use crate::remote::handle_names;
 use crate::remote::handle_server::Connection;
 use crate::terminal::output::Output;
@@ -78,10 +82,7 @@ pub(crate) enum NameCommand {
         connection: Connection,
     },
     /// Make a reserved name active
-    Activate {
-        #[command(flatten)]
-        on: NameTarget,
-    },
+    Activate(NameTarget),
     /// Withdraw a name, leaving a tombstone
     Withdraw {
         #[command(flatten)]
@@ -102,10 +103,7 @@ pub(crate) enum NameCommand {
         connection: Connection,
     },
     /// Make a withdrawn name active again
-    Restore {
-        #[command(flatten)]
-        on: NameTarget,
-    },
+    Restore(NameTarget),
     /// Hand the administration of a name to someone; the name stays
     Transfer {
         #[command(flatten)]
@@ -118,10 +116,7 @@ pub(crate) enum NameCommand {
         create: bool,
     },
     /// Erase a name, under an authority where that is allowed
-    Erase {
-        #[command(flatten)]
-        on: NameTarget,
-    },
+    Erase(NameTarget),
     /// Show who did what to a name, and when
     History {
         #[command(flatten)]
@@ -145,11 +140,8 @@ pub(crate) enum NameCommand {
 pub(crate) struct NameTarget {
     /// The name, in any spelling
     pub(crate) id: String,
-    /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    pub(crate) who: Option<Principal>,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) caller: Caller,
 }
 
 /// What a name holds.
@@ -330,11 +322,10 @@ pub(crate) fn at_text(at: HistoryPoint) -> String {
 
 impl NameCommand {
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
-        let output = self.output();
         if client.is_remote() && self.names_handle_server() {
             let problem =
                 "--api knows who asks by a token: leave out --server, --key and --secret-file";
-            return Ok(output.misused(problem));
+            return Err(misused(problem));
         }
         if let Some(outcome) = handle_names::run(self) {
             return outcome;
@@ -347,81 +338,78 @@ impl NameCommand {
                 reserve,
                 ..
             } => {
-                let given = match values.as_json() {
-                    Ok(given) => given,
-                    Err(error) => return Ok(output.misused(&format!("{error:#}"))),
+                let new = NewName {
+                    id: on.id.clone(),
+                    state: if *reserve {
+                        NewNameState::Reserved
+                    } else {
+                        NewNameState::Active
+                    },
+                    urls: values.urls.clone(),
+                    values: misuse(values.for_api())?,
                 };
-                let state = if *reserve { "reserved" } else { "active" };
-                let body =
-                    json!({"id": on.id, "urls": values.urls, "values": given, "state": state});
                 let path = values.migrating(&client, "/names");
-                on.tell(client.ask("POST", &path, Some(&body)), "created")
+                on.tell(&client.send("POST", &path, &new)?, "created")
             }
             Self::Show { on, at, .. } => {
                 let query = at.map(|at| format!("?at={}", encode(&at_text(at))));
-                let path = on.path(&query.unwrap_or_default());
-                let said = client.ask("GET", &path, None).and_then(read);
-                output.show_as(
-                    said,
-                    |(_, said)| said.clone(),
-                    |(shown, _), out| for_people(shown, out),
-                )
+                let name: Name = client.get(&on.path(&query.unwrap_or_default()))?;
+                on.caller.output.print(&name, |out| for_people(&name, out))
             }
-            Self::List { authority, .. } => list(&client, authority, output),
+            Self::List {
+                authority, output, ..
+            } => list(&client, authority, *output),
             Self::Set {
                 on, values, remove, ..
             } => {
-                let put = match values.as_json() {
-                    Ok(put) => put,
-                    Err(error) => return Ok(output.misused(&format!("{error:#}"))),
+                let change = NameChange {
+                    remove: remove.clone(),
+                    urls: Some(values.urls.clone()).filter(|urls| !urls.is_empty()),
+                    values: misuse(values.for_api())?,
                 };
-                if remove.is_empty() && values.urls.is_empty() && put.is_empty() {
-                    let problem = "nothing to set: give --url, --value or --remove";
-                    return Ok(output.misused(problem));
-                }
-                let mut body = json!({"values": put, "remove": remove});
-                if !values.urls.is_empty()
-                    && let Json::Object(body) = &mut body
-                {
-                    body.insert("urls".into(), values.urls.clone().into());
+                if change == NameChange::default() {
+                    return Err(misused(NOTHING_TO_SET));
                 }
                 let path = values.migrating(&client, &on.path(""));
-                on.tell(client.ask("PATCH", &path, Some(&body)), "changed")
+                on.tell(&client.send("PATCH", &path, &change)?, "changed")
             }
-            Self::Activate { on } => on.act(&client, "activate", None, "activated"),
+            Self::Activate(on) => on.act(&client, "/activate", NOTHING, "activated"),
             Self::Withdraw {
                 on,
                 reason,
                 successor,
                 ..
             } => {
-                let mut body = json!({ "reason": reason });
-                if let (Some(successor), Json::Object(body)) = (successor, &mut body) {
-                    body.insert("successor".into(), successor.as_str().into());
-                }
-                on.act(&client, "withdraw", Some(&body), "withdrew")
+                let (reason, successor) = (reason.clone(), successor.clone());
+                let tombstone = NewTombstone { reason, successor };
+                on.act(&client, "/withdraw", Some(&tombstone), "withdrew")
             }
-            Self::Restore { on } => on.act(&client, "restore", None, "restored"),
+            Self::Restore(on) => on.act(&client, "/restore", NOTHING, "restored"),
             Self::Transfer { on, to, create } => {
-                let body = json!({"to": to.to_string(), "create": create});
-                on.act(&client, "transfer", Some(&body), "transferred")
+                let (create, to) = (*create, to.to_string());
+                let transfer = Transfer { create, to };
+                on.act(&client, "/transfer", Some(&transfer), "transferred")
             }
             Self::Undo { on, event } => {
-                let body = event.map(|event| json!({ "event": event }));
-                on.act(&client, "undo", body.as_ref(), "undid the change of")
+                let undo = NewUndo { event: *event };
+                let undo = event.is_some().then_some(&undo);
+                on.act(&client, "/undo", undo, "undid the change of")
             }
-            Self::Erase { on } => {
-                let erased = client.ask("DELETE", &on.path(""), None);
-                output.show_as(
-                    erased,
-                    |_| json!({"erased": on.id}),
-                    |_, out| writeln!(out, "erased {}", on.id),
-                )
+            Self::Erase(on) => {
+                client.act::<IgnoredAny>("DELETE", &on.path(""))?;
+                on.caller.output.print(&json!({"erased": on.id}), |out| {
+                    writeln!(out, "erased {}", on.id)
+                })
             }
             Self::History { on, at } => name_history::show(&client, on, *at),
         }
     }
 }
+
+/// No body.
+const NOTHING: Option<&()> = None;
+/// Why a change without any part is refused.
+pub(crate) const NOTHING_TO_SET: &str = "nothing to set: give --url, --value or --remove";
 
 impl Values {
     /// The path at which URLs are taken as they are, if that is wished for. A server on the network
@@ -433,25 +421,22 @@ impl Values {
     }
 
     /// Values as the API takes them.
-    fn as_json(&self) -> anyhow::Result<Vec<Json>> {
-        let as_json = |new: &NewValue| {
-            let value = wire_json::value(&Value::new(new.index, &new.value_type, &new.data));
-            let mut said = json!({
-                "index": new.index,
-                "type": new.value_type,
-                "data": value.get("data"),
-            });
-            if let Json::Object(said) = &mut said {
-                if let Some(permissions) = new.permissions {
-                    said.insert("permissions".into(), permissions.to_string().into());
-                }
-                if let Some(Ttl::Relative(seconds)) = new.ttl {
-                    said.insert("ttl".into(), seconds.into());
-                }
+    fn for_api(&self) -> anyhow::Result<Vec<api::NewValue>> {
+        let for_api = |new: &NewValue| {
+            let value = convert::value(&Value::new(new.index, &new.value_type, &new.data));
+            api::NewValue {
+                data: api::NewData::Data(value.data),
+                index: new.index,
+                permissions: new.permissions.map(|permissions| permissions.to_string()),
+                ttl: match new.ttl {
+                    Some(Ttl::Relative(seconds)) => Some(api::Ttl::Seconds(seconds)),
+                    _ => None,
+                },
+                value_type: new.value_type.clone(),
+                references: Vec::new(),
             }
-            said
         };
-        Ok(self.read()?.iter().map(as_json).collect())
+        Ok(self.read()?.iter().map(for_api).collect())
     }
 }
 
@@ -463,53 +448,36 @@ impl NameTarget {
     fn act(
         &self,
         client: &Client,
-        what: &str,
-        body: Option<&Json>,
+        rest: &str,
+        body: Option<&impl Serialize>,
         done: &str,
     ) -> anyhow::Result<Answer> {
-        let path = self.path(&format!("/{what}"));
-        self.tell(client.ask("POST", &path, body), done)
+        let path = self.path(rest);
+        let request = ApiRequest::new("POST", &path).json(body);
+        self.tell(&client.ask(request)?, done)
     }
 
-    fn tell(&self, said: Result<Json, Problem>, done: &str) -> anyhow::Result<Answer> {
-        self.output.show_as(
-            said.and_then(read),
-            |(_, said)| said.clone(),
-            |(name, _), out| writeln!(out, "{done} {} ({})", Safe(&name.id), name.state),
-        )
+    fn tell(&self, name: &Name, done: &str) -> anyhow::Result<Answer> {
+        self.caller.output.print(name, |out| {
+            writeln!(out, "{done} {} ({})", Safe(&name.id), name.state)
+        })
     }
-}
-
-/// A name, and how the API says it.
-fn read(said: Json) -> Result<(Name, Json), Problem> {
-    let name = Name::deserialize(&said).map_err(|_| unreadable())?;
-    Ok((name, said))
 }
 
 /// Page after page.
 fn list(client: &Client, authority: &str, output: Output) -> anyhow::Result<Answer> {
     let mut out = io::BufWriter::new(io::stdout());
-    let mut after = String::new();
-    loop {
-        let authority = encode(authority);
-        let path = format!("/names?authority={authority}&limit=1000{after}");
-        let page = match client.ask("GET", &path, None) {
-            Ok(page) => page,
-            Err(problem) => return problem.tell(output),
-        };
-        for name in field(&page, "names").as_array().into_iter().flatten() {
+    let query = format!("&authority={}", encode(authority));
+    client.each_page("/names", &query, "names", |names: Vec<ListedName>| {
+        for name in names {
             if output.is_json() {
-                writeln!(out, "{name}")?;
+                writeln!(out, "{}", serde_json::to_string(&name)?)?;
             } else {
-                let (id, state) = (text(name, "id"), text(name, "state"));
-                writeln!(out, "{state:<9}  {}", Safe(id))?;
+                writeln!(out, "{:<9}  {}", name.state, Safe(&name.id))?;
             }
         }
-        match page.get("next").and_then(Json::as_str) {
-            Some(next) => after = format!("&after={}", encode(next)),
-            None => break,
-        }
-    }
+        Ok(())
+    })?;
     out.flush()?;
     Ok(Answer::Done)
 }

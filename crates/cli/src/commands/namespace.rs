@@ -1,19 +1,24 @@
 //! `handfast namespace`: the registry of `info` namespaces.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::{Args, Subcommand};
+use handfast_api::{
+    ListedNamespace, Namespace, NamespaceApproval, NamespaceChange, NamespaceComment,
+    NamespaceDone, NamespacePage, NamespacePolicy, NamespaceProposal, NamespaceReason,
+    NamespaceRenewal, NamespaceVersion, NewComment, NewNamespacePolicy,
+};
 use handfast_registry::{NamespaceForm, NamespaceStatus, Principal, parse_rfc3339, rfc3339};
-use serde_json::{Map, Value as Json, json};
+use hyper::header::IF_MATCH;
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
 
 use crate::commands::inspect_view::Shown as Safe;
-use crate::commands::job::{field, text};
 use crate::commands::namespace_form::FormOptions;
 use crate::commands::namespace_view as view;
-use crate::exit::{Answer, UnreadableInput};
-use crate::remote::client::{Client, Problem, encode, unreadable};
+use crate::exit::{Answer, misused};
+use crate::files::read_input;
+use crate::remote::client::{ApiRequest, Client, encode, query, unreadable};
 use crate::terminal::output::Output;
 
 /// The registry of info namespaces: propose, review, claim, change, withdraw
@@ -77,13 +82,7 @@ pub(crate) enum NamespaceCommand {
         despite: Option<String>,
     },
     /// Turn down a candidate, or a claim
-    Refuse {
-        #[command(flatten)]
-        on: NamespaceTarget,
-        /// Why
-        #[arg(long)]
-        why: String,
-    },
+    Refuse(Reasoned),
     /// Say that an entry is yours
     Claim {
         #[command(flatten)]
@@ -117,21 +116,9 @@ pub(crate) enum NamespaceCommand {
         expects: Option<u64>,
     },
     /// Say that a namespace should not be used for anything new
-    Deprecate {
-        #[command(flatten)]
-        on: NamespaceTarget,
-        /// Why
-        #[arg(long)]
-        why: String,
-    },
+    Deprecate(Reasoned),
     /// Withdraw an entry, leaving a tombstone, or take back a candidate
-    Withdraw {
-        #[command(flatten)]
-        on: NamespaceTarget,
-        /// Why
-        #[arg(long)]
-        why: String,
-    },
+    Withdraw(Reasoned),
     /// Let a provisional entry go on for a while
     Renew {
         #[command(flatten)]
@@ -144,15 +131,12 @@ pub(crate) enum NamespaceCommand {
         why: String,
     },
     /// Show how an entry came to be what it is
-    History {
-        #[command(flatten)]
-        on: NamespaceTarget,
-    },
+    History(NamespaceTarget),
     /// Show the policy of the registry, or set it from a file
     Policy {
         /// The new policy; - for standard input
         #[arg(long, value_name = "FILE")]
-        file: Option<String>,
+        file: Option<PathBuf>,
         /// Act as this account instead of the local operator
         #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
         who: Option<Principal>,
@@ -162,15 +146,9 @@ pub(crate) enum NamespaceCommand {
     /// Take records of the original registry: its XML, or JSON like info-namespaces.json
     Import {
         /// The file; - for standard input
-        file: String,
-        /// Act as this account instead of the local operator
-        #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-        who: Option<Principal>,
-        /// Say what would be done, and do nothing
-        #[arg(long)]
-        dry_run: bool,
+        file: PathBuf,
         #[command(flatten)]
-        output: Output,
+        acting: Acting,
     },
 }
 
@@ -188,6 +166,13 @@ Examples:
 pub(crate) struct NamespaceTarget {
     /// The namespace
     namespace: String,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+/// Who asks, and how it is done.
+#[derive(Args)]
+pub(crate) struct Acting {
     /// Act as this account instead of the local operator
     #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
     who: Option<Principal>,
@@ -198,9 +183,18 @@ pub(crate) struct NamespaceTarget {
     output: Output,
 }
 
+/// Which entry, and a reason.
+#[derive(Args)]
+pub(crate) struct Reasoned {
+    #[command(flatten)]
+    on: NamespaceTarget,
+    /// Why
+    #[arg(long)]
+    why: String,
+}
+
 impl NamespaceCommand {
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
-        let client = &client.acting_as(self.who());
         match self {
             Self::List {
                 text,
@@ -208,26 +202,26 @@ impl NamespaceCommand {
                 historical,
                 output,
             } => {
-                let wishes = [
+                let query = query([
                     ("q", text.clone()),
                     ("status", status.map(|status| status.to_string())),
                     ("historical", historical.map(|is| is.to_string())),
-                ];
-                output.show(list(client, wishes), view::list)
+                ]);
+                let page = list(&client, &query)?;
+                output.print(&page, |out| view::list(&page.namespaces, out))
             }
             Self::Show { namespace, output } => {
-                let said = client.ask("GET", &path(namespace, ""), None);
-                output.show(said, view::entry)
+                let entry: Namespace = client.get(&path(namespace, ""))?;
+                output.print(&entry, |out| view::entry(&entry, out))
             }
             Self::Propose { on, form, why } => {
-                let form = match form.over(on.empty_form())? {
-                    Ok(form) => form,
-                    Err(problem) => return Ok(on.output.misused(&problem)),
+                let empty = NamespaceForm {
+                    namespace: on.namespace.clone(),
+                    ..NamespaceForm::default()
                 };
-                let mut body = as_object(&form);
-                body.insert("why".into(), why.as_str().into());
-                let asked = on.rehearsed("/namespaces");
-                on.tell(client.ask("POST", &asked, Some(&body.into())), "proposed")
+                let (form, why) = (form.over(empty)?, why.clone());
+                let proposal = NamespaceProposal { form, why };
+                on.send(client, "/namespaces", &proposal, "proposed")
             }
             Self::Change {
                 on,
@@ -236,146 +230,144 @@ impl NamespaceCommand {
                 expects,
             } => on.change(client, form, why, *expects),
             Self::Comment { on, text } => on.comment(client, text.as_deref()),
-            Self::History { on } => {
-                let versions = client.pages(&path(&on.namespace, "/history"), "versions");
-                on.output.show(versions.map(Json::Array), view::history)
+            Self::History(on) => {
+                let client = on.acting.client(client);
+                let versions: Vec<NamespaceVersion> =
+                    client.pages(&path(&on.namespace, "/history"), "versions")?;
+                let output = on.acting.output;
+                output.print(&versions, |out| view::history(&versions, out))
             }
-            Self::Policy { file, output, .. } => {
-                let text = file.as_deref().map(read).transpose()?;
-                let body = text.as_ref().map(|text| json!({"text": text}));
-                let method = if body.is_some() { "PUT" } else { "GET" };
-                let said = client.ask(method, "/namespace-policy", body.as_ref());
-                output.show(said, |said, out| view::policy(said, text.is_some(), out))
+            Self::Policy { file, who, output } => {
+                let client = client.acting_as(who.as_ref());
+                let policy: NamespacePolicy = match file {
+                    Some(file) => {
+                        let text = read_input(file)?;
+                        client.send("PUT", "/namespace-policy", &NewNamespacePolicy { text })?
+                    }
+                    None => client.get("/namespace-policy")?,
+                };
+                output.print(&policy, |out| view::policy(&policy, file.is_some(), out))
             }
-            Self::Import {
-                file,
-                dry_run,
-                output,
-                ..
-            } => import(client, file, *dry_run, *output),
+            Self::Import { file, acting } => import(client, file, acting),
             Self::Approve {
                 on,
                 why,
                 until,
                 despite,
             } => {
-                let until = until.map(rfc3339);
-                let body = json!({"why": why, "until": until, "despite": despite});
-                let asked = on.rehearsed(&path(&on.namespace, "/approve"));
-                on.tell(client.ask("POST", &asked, Some(&body)), "registered")
+                let approval = NamespaceApproval {
+                    despite: despite.clone(),
+                    until: until.map(rfc3339),
+                    why: why.clone(),
+                };
+                on.send(client, &on.path("/approve"), &approval, "registered")
             }
-            Self::Renew { on, until, why } => on.act(client, "renew", why, Some(*until), "renewed"),
+            Self::Renew { on, until, why } => {
+                let (until, why) = (rfc3339(*until), why.clone());
+                let renewal = NamespaceRenewal { until, why };
+                on.send(client, &on.path("/renew"), &renewal, "renewed")
+            }
             Self::Claim { on, why: None, .. } => {
-                let asked = on.rehearsed(&path(&on.namespace, "/claim"));
-                on.tell(client.ask("DELETE", &asked, None), "no longer claimed")
+                let path = on.acting.rehearsed(&on.path("/claim"));
+                let done = on.acting.client(client).act("DELETE", &path)?;
+                on.tell(&done, "no longer claimed")
             }
             Self::Claim {
                 on, why: Some(why), ..
-            } => on.act(client, "claim", why, None, "claimed"),
-            Self::Refuse { on, why } => on.act(client, "refuse", why, None, "refused"),
-            Self::Verify { on, why } => on.act(client, "verify", why, None, "verified"),
-            Self::Deprecate { on, why } => on.act(client, "deprecate", why, None, "deprecated"),
-            Self::Withdraw { on, why } => on.act(client, "withdraw", why, None, "withdrawn"),
-        }
-    }
-
-    /// As whom it is asked, if not as the operator.
-    fn who(&self) -> Option<&Principal> {
-        match self {
-            Self::List { .. } | Self::Show { .. } => None,
-            Self::Policy { who, .. } | Self::Import { who, .. } => who.as_ref(),
-            Self::Propose { on, .. }
-            | Self::Comment { on, .. }
-            | Self::Approve { on, .. }
-            | Self::Refuse { on, .. }
-            | Self::Claim { on, .. }
-            | Self::Verify { on, .. }
-            | Self::Change { on, .. }
-            | Self::Deprecate { on, .. }
-            | Self::Withdraw { on, .. }
-            | Self::Renew { on, .. }
-            | Self::History { on } => on.who.as_ref(),
+            } => on.act(client, "/claim", why, "claimed"),
+            Self::Verify { on, why } => on.act(client, "/verify", why, "verified"),
+            Self::Refuse(given) => given.act(client, "/refuse", "refused"),
+            Self::Deprecate(given) => given.act(client, "/deprecate", "deprecated"),
+            Self::Withdraw(given) => given.act(client, "/withdraw", "withdrawn"),
         }
     }
 }
 
-impl NamespaceTarget {
-    /// What is proposed if nothing is said.
-    fn empty_form(&self) -> NamespaceForm {
-        NamespaceForm {
-            namespace: self.namespace.clone(),
-            ..NamespaceForm::default()
-        }
+impl Acting {
+    fn client(&self, client: Client) -> Client {
+        client.acting_as(self.who.as_ref())
     }
 
     fn rehearsed(&self, path: &str) -> String {
         let query = if self.dry_run { "?dry-run=true" } else { "" };
         format!("{path}{query}")
     }
+}
 
-    fn tell(&self, said: Result<Json, Problem>, done: &str) -> anyhow::Result<Answer> {
-        self.output
-            .show(said, |said, out| view::done(said, done, out))
+impl Reasoned {
+    fn act(&self, client: Client, act: &str, done: &str) -> anyhow::Result<Answer> {
+        self.on.act(client, act, &self.why, done)
+    }
+}
+
+impl NamespaceTarget {
+    fn path(&self, rest: &str) -> String {
+        path(&self.namespace, rest)
     }
 
-    /// What takes a reason, and perhaps a time.
-    fn act(
+    fn tell(&self, said: &NamespaceDone, done: &str) -> anyhow::Result<Answer> {
+        let output = self.acting.output;
+        output.print(said, |out| view::done(said, done, out))
+    }
+
+    fn send(
         &self,
-        client: &Client,
-        act: &str,
-        why: &str,
-        until: Option<u64>,
+        client: Client,
+        path: &str,
+        body: &impl Serialize,
         done: &str,
     ) -> anyhow::Result<Answer> {
-        let body = match until {
-            Some(until) => json!({"why": why, "until": rfc3339(until)}),
-            None => json!({"why": why}),
-        };
-        let asked = self.rehearsed(&path(&self.namespace, &format!("/{act}")));
-        self.tell(client.ask("POST", &asked, Some(&body)), done)
+        let path = self.acting.rehearsed(path);
+        let said = self.acting.client(client).send("POST", &path, body)?;
+        self.tell(&said, done)
     }
 
-    fn comment(&self, client: &Client, text: Option<&str>) -> anyhow::Result<Answer> {
-        let asked = path(&self.namespace, "/comments");
+    /// What takes a reason.
+    fn act(&self, client: Client, act: &str, why: &str, done: &str) -> anyhow::Result<Answer> {
+        let reason = NamespaceReason { why: why.into() };
+        self.send(client, &self.path(act), &reason, done)
+    }
+
+    fn comment(&self, client: Client, text: Option<&str>) -> anyhow::Result<Answer> {
+        let (asked, output) = (self.path("/comments"), self.acting.output);
+        let client = self.acting.client(client);
         let Some(text) = text else {
-            return self
-                .output
-                .show(client.ask("GET", &asked, None), view::comments);
+            let comments: Vec<NamespaceComment> = client.get(&asked)?;
+            return output.print(&comments, |out| view::comments(&comments, out));
         };
-        if self.dry_run {
-            return Ok(self.output.misused("a comment cannot be rehearsed"));
+        if self.acting.dry_run {
+            return Err(misused("a comment cannot be rehearsed"));
         }
-        let said = client.ask("POST", &asked, Some(&json!({"text": text})));
-        self.output.show(said, |said, out| {
-            view::commented(said, &self.namespace, out)
+        let new = NewComment { text: text.into() };
+        let made: NamespaceComment = client.send("POST", &asked, &new)?;
+        output.print(&made, |out| {
+            let (number, namespace) = (made.comment, &self.namespace);
+            writeln!(out, "comment {number} on info:{namespace}/")
         })
     }
 
     /// What was looked at is what is changed.
     fn change(
         &self,
-        client: &Client,
+        client: Client,
         form: &FormOptions,
         why: &str,
         expects: Option<u64>,
     ) -> anyhow::Result<Answer> {
-        let entry = match client.ask("GET", &path(&self.namespace, ""), None) {
-            Ok(entry) => entry,
-            Err(problem) => return problem.tell(self.output),
+        let client = self.acting.client(client);
+        let entry: Json = client.get(&self.path(""))?;
+        let old = NamespaceForm::from_json(&entry.to_string()).map_err(|_| unreadable())?;
+        let new = form.over(old.clone())?;
+        let change = NamespaceChange {
+            members: patch(&as_object(&old), as_object(&new)),
+            why: why.into(),
         };
-        let Ok(old) = NamespaceForm::from_json(&entry.to_string()) else {
-            return unreadable().tell(self.output);
-        };
-        let new = match form.over(old.clone())? {
-            Ok(new) => new,
-            Err(problem) => return Ok(self.output.misused(&problem)),
-        };
-        let mut body = patch(&as_object(&old), as_object(&new));
-        body.insert("why".into(), why.into());
-        let version = expects.unwrap_or_else(|| view::number(&entry, "version"));
-        let asked = self.rehearsed(&path(&self.namespace, ""));
-        let said = client.ask_if("PATCH", &asked, &body.into(), version);
-        self.tell(said, "changed")
+        let version = entry.get("version").and_then(Json::as_u64);
+        let version = expects.or(version).unwrap_or_default();
+        let asked = self.acting.rehearsed(&self.path(""));
+        let request = ApiRequest::new("PATCH", &asked).json(Some(&change));
+        let said = client.ask(request.header(IF_MATCH, format!("\"{version}\"")))?;
+        self.tell(&said, "changed")
     }
 }
 
@@ -386,13 +378,18 @@ fn path(namespace: &str, rest: &str) -> String {
 }
 
 /// All pages of a list as one.
-fn list(client: &Client, wishes: [(&str, Option<String>); 3]) -> Result<Json, Problem> {
-    let wishes = wishes.map(|(name, wish)| {
-        let wish = wish.map(|wish| format!("&{name}={}", encode(&wish)));
-        wish.unwrap_or_default()
-    });
-    let all = client.pages_with("/namespaces", &wishes.concat(), "namespaces")?;
-    Ok(json!({"total": all.len(), "namespaces": all, "next": null}))
+fn list(client: &Client, query: &str) -> anyhow::Result<NamespacePage> {
+    let mut namespaces: Vec<ListedNamespace> = Vec::new();
+    client.each_page("/namespaces", query, "namespaces", |page| {
+        namespaces.extend::<Vec<_>>(page);
+        Ok(())
+    })?;
+    let total = namespaces.len();
+    Ok(NamespacePage {
+        namespaces,
+        next: None,
+        total,
+    })
 }
 
 fn as_object(form: &NamespaceForm) -> Map<String, Json> {
@@ -423,58 +420,26 @@ fn patch(old: &Map<String, Json>, new: Map<String, Json>) -> Map<String, Json> {
     patch
 }
 
-fn import(client: &Client, file: &str, dry_run: bool, output: Output) -> anyhow::Result<Answer> {
-    let why =
-        "records of another registry are taken where the data folder is: leave out --api there";
-    if let Err(problem) = client.only_local(why) {
-        return problem.tell(output);
-    }
-    let query = if dry_run { "?dry-run=true" } else { "" };
-    let said = client.send_text(&format!("/operator/namespaces{query}"), &read(file)?);
-    let said = said.map(|said| said.as_array().cloned().unwrap_or_default());
-    let all_taken = said
-        .as_ref()
-        .is_ok_and(|taken| taken.iter().all(|record| record.get("error").is_none()));
-    let answer = output.show_as(
-        said,
-        |taken| Json::Array(taken.clone()),
-        |taken, out| {
-            taken.iter().try_for_each(|record| {
-                let namespace = text(record, "namespace");
-                match (record.get("error"), field(record, "changed")) {
-                    (Some(error), _) => {
-                        let why = Safe(text(error, "message"));
-                        writeln!(out, "{namespace:<20}  refused: {why}")
-                    }
-                    (None, Json::Bool(true)) => writeln!(out, "{namespace:<20}  changed"),
-                    (None, _) => writeln!(out, "{namespace:<20}  as it was"),
-                }
-            })
-        },
+fn import(client: Client, file: &Path, acting: &Acting) -> anyhow::Result<Answer> {
+    let client = acting.client(client);
+    client.only_local(
+        "records of another registry are taken where the data folder is: leave out --api there",
     )?;
-    Ok(if answer == Answer::Done && !all_taken {
-        Answer::No
-    } else {
-        answer
-    })
-}
-
-/// The most that is read of a file.
-const MAX_BYTES: u64 = 16 << 20;
-
-/// Reads a file, or standard input.
-pub(crate) fn read(file: &str) -> anyhow::Result<String> {
-    let input: Box<dyn Read> = if file == "-" {
-        Box::new(io::stdin())
-    } else {
-        Box::new(File::open(file).with_context(|| UnreadableInput::new(file))?)
-    };
-    let mut text = String::new();
-    input
-        .take(MAX_BYTES)
-        .read_to_string(&mut text)
-        .with_context(|| UnreadableInput::new(file))?;
-    Ok(text)
+    let path = acting.rehearsed("/operator/namespaces");
+    let taken: Vec<Json> = client.send_text(&path, read_input(file)?)?;
+    acting.output.print(&taken, |out| {
+        taken.iter().try_for_each(|record| {
+            let text = |pointer: &str| record.pointer(pointer).and_then(Json::as_str);
+            let namespace = text("/namespace").unwrap_or_default();
+            match (text("/error/message"), record.get("changed")) {
+                (Some(why), _) => writeln!(out, "{namespace:<20}  refused: {}", Safe(why)),
+                (None, Some(Json::Bool(true))) => writeln!(out, "{namespace:<20}  changed"),
+                (None, _) => writeln!(out, "{namespace:<20}  as it was"),
+            }
+        })
+    })?;
+    let is_all = taken.iter().all(|record| record.get("error").is_none());
+    Ok(Answer::all(is_all))
 }
 
 /// A day, or a time in RFC 3339.
@@ -488,6 +453,8 @@ fn date(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -1,12 +1,16 @@
 //! The fields of an entry, as arguments.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use handfast_registry::{
     NamespaceCase, NamespaceDeclaration, NamespaceForm, NamespaceSample, bare_namespace,
 };
 use serde_json::Value as Json;
 
-use crate::commands::namespace::read;
+use crate::exit::misused;
+use crate::files::read_input;
+use crate::terminal::words::one_of;
 
 /// What an entry says. What a file says comes first, options after it.
 #[derive(Args)]
@@ -14,7 +18,7 @@ pub(crate) struct FormOptions {
     /// Take the fields from a JSON file, such as `namespace show --json` prints; - for standard
     /// input
     #[arg(long, value_name = "FILE")]
-    file: Option<String>,
+    file: Option<PathBuf>,
     /// A title
     #[arg(long)]
     title: Option<String>,
@@ -40,8 +44,8 @@ pub(crate) struct FormOptions {
     #[arg(long, value_name = "RE")]
     pattern: Option<String>,
     /// Whether case counts, and if not, which one is canonical
-    #[arg(long)]
-    case: Option<CanonicalCaseOption>,
+    #[arg(long, value_parser = one_of::<NamespaceCase>(&["sensitive", "lower", "upper"]))]
+    case: Option<NamespaceCase>,
     /// Punctuation that does not count
     #[arg(long, value_name = "CHARS")]
     strip: Option<String>,
@@ -69,45 +73,27 @@ pub(crate) struct FormOptions {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum CanonicalCaseOption {
-    Sensitive,
-    Lower,
-    Upper,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
 enum Declared {
     InUse,
     Planned,
 }
 
 impl FormOptions {
-    /// The form with what is said here; inside, what is wrong with how it is said.
-    pub(crate) fn over(
-        &self,
-        form: NamespaceForm,
-    ) -> anyhow::Result<Result<NamespaceForm, String>> {
-        let form = match &self.file {
-            Some(file) => {
-                let name = form.namespace;
-                match NamespaceForm::from_json(&read(file)?) {
-                    Ok(form) if form.namespace.is_empty() => NamespaceForm {
-                        namespace: name,
-                        ..form
-                    },
-                    Ok(form) if bare_namespace(&form.namespace) != bare_namespace(&name) => {
-                        return Ok(Err(format!(
-                            "{file} is of {}, not of {name}",
-                            form.namespace
-                        )));
-                    }
-                    Ok(form) => form,
-                    Err(error) => return Ok(Err(error.to_string())),
-                }
-            }
-            None => form,
+    /// The form with what is said here.
+    pub(crate) fn over(&self, form: NamespaceForm) -> anyhow::Result<NamespaceForm> {
+        let Some(file) = &self.file else {
+            return self.set(form).map_err(misused);
         };
-        Ok(self.set(form))
+        let name = form.namespace;
+        let mut form = NamespaceForm::from_json(&read_input(file)?)
+            .map_err(|error| misused(error.to_string()))?;
+        if form.namespace.is_empty() {
+            form.namespace = name;
+        } else if bare_namespace(&form.namespace) != bare_namespace(&name) {
+            let (file, of) = (file.display(), form.namespace);
+            return Err(misused(format!("{file} is of {of}, not of {name}")));
+        }
+        self.set(form).map_err(misused)
     }
 
     fn set(&self, mut form: NamespaceForm) -> Result<NamespaceForm, String> {
@@ -134,11 +120,7 @@ impl FormOptions {
         may_go(&mut form.resolution.mechanism, &self.mechanism);
         may_go(&mut form.resolution.security, &self.security);
         if let Some(case) = self.case {
-            form.normalisation.case = match case {
-                CanonicalCaseOption::Sensitive => NamespaceCase::Sensitive,
-                CanonicalCaseOption::Lower => NamespaceCase::Lower,
-                CanonicalCaseOption::Upper => NamespaceCase::Upper,
-            };
+            form.normalisation.case = case;
         }
         match self.steps.as_deref() {
             Some("") => form.normalisation.steps = None,

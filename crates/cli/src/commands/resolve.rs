@@ -1,7 +1,6 @@
 //! `handfast resolve`: the values of a handle, from here or from anywhere.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
@@ -17,9 +16,9 @@ use serde_json::{Value as Json, json};
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::name::line;
 use crate::config::Config;
-use crate::exit::{Answer, UnreadableInput};
+use crate::exit::{Answer, UnreadableInput, misuse, misused, refused};
 use crate::folder::Data;
-use crate::remote::handle_server::{Connection, fail, handle_of, wait};
+use crate::remote::handle_server::{Connection, failed, handle_of, wait};
 use crate::terminal::output::Output;
 
 const EXAMPLES: &str = "\
@@ -73,14 +72,10 @@ impl Resolve {
         if self.connection.server.is_none() && self.root.is_none() {
             return self.run_here(data);
         }
-        let prepared = self.handles().and_then(|handles| {
-            let client = self.connection.client(self.who.as_ref())?;
-            Ok((handles, client, self.root()?))
-        });
-        let ((exact, handle), mut client, root) = match prepared {
-            Ok(prepared) => prepared,
-            Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
-        };
+        let (exact, handle) = misuse(self.handles())?;
+        let client = self.connection.client(self.who.as_ref());
+        let mut client = misuse(client)?;
+        let root = misuse(self.root())?;
         if self.certified {
             client = client.certified();
         }
@@ -107,10 +102,7 @@ impl Resolve {
             client.end_sessions().await;
             found
         })?;
-        match outcome {
-            Ok(found) => self.output.print(Ok(found), as_json, for_people),
-            Err(error) => Ok(fail(self.output, &error)),
-        }
+        print(&outcome.map_err(failed)?, self.output)
     }
 
     /// What a server is asked for: the handle and, before it, the exact text if that goes on behind
@@ -158,32 +150,30 @@ impl Resolve {
     /// From the data folder.
     fn run_here(&self, data: &Data) -> anyhow::Result<Answer> {
         let ask_server = |answer: &str| {
-            self.output.misused(&format!(
+            misused(format!(
                 "{answer}: give --server HOST:PORT, or --root with a file of root information"
             ))
         };
         if self.connection.is_loose() || self.certified {
-            return Ok(ask_server("this is asked of a server"));
+            return Err(ask_server("this is asked of a server"));
         }
-        let registry = match data.open_to_read() {
-            Ok(registry) => registry,
-            Err(RegistryError::Store(StoreError::NoStore { .. })) => {
-                return Ok(ask_server("there is no data folder here"));
+        let registry = data.open_to_read().map_err(|error| match error {
+            RegistryError::Store(StoreError::NoStore { .. }) => {
+                ask_server("there is no data folder here")
             }
-            Err(refusal) => return Ok(self.output.refuse(&refusal)),
-        };
+            error => refused(error),
+        })?;
         let rules = Config::read(registry.folder())?.rules()?;
         if let Ok(handle) = handle_of(&self.id, &rules)
             && registry.is_responsible(&handle).is_ok_and(|is| !is)
         {
-            return Ok(ask_server(&format!("{handle} is not registered here")));
+            return Err(ask_server(&format!("{handle} is not registered here")));
         }
-        let found = self.find(&registry);
-        self.output.print(found, Found::as_json, Found::for_people)
+        print(&self.find(&registry).map_err(refused)?, self.output)
     }
 
     /// What somebody who asks a server would get, with aliases followed if that is asked for.
-    fn find(&self, registry: &Registry) -> Result<Found, RegistryError> {
+    fn find(&self, registry: &Registry) -> Result<Resolution, RegistryError> {
         let (mut id, mut aliases) = (self.id.clone(), Vec::new());
         loop {
             let (handle, values) = stored_or_made(registry, &id)?;
@@ -212,7 +202,7 @@ impl Resolve {
         handle: String,
         values: &[Value<'static>],
         aliases: Vec<String>,
-    ) -> Result<Found, RegistryError> {
+    ) -> Result<Resolution, RegistryError> {
         let reading = match &self.who {
             Some(who) => registry.reading(who, &handle, values)?,
             None => Reading::Public,
@@ -228,11 +218,10 @@ impl Resolve {
         if values.is_empty() {
             return Err(RegistryError::NotFound(handle));
         }
-        Ok(Found {
-            handle,
-            values,
-            aliases,
-        })
+        let mut found = Resolution::default();
+        (found.handle, found.values, found.aliases) = (handle, values, aliases);
+        found.is_authoritative = true;
+        Ok(found)
     }
 }
 
@@ -247,8 +236,8 @@ fn stored_or_made(
             Ok((shown.record.text, shown.record.values))
         }
         Ok(_) => Err(not_found()),
-        Err(refusal) => {
-            let handle = handle_of(id, &registry.rules()).map_err(|_| refusal)?;
+        Err(error) => {
+            let handle = handle_of(id, &registry.rules()).map_err(|_| error)?;
             let made = registry.made_by_template(&handle)?;
             Ok((handle, made.ok_or_else(not_found)?))
         }
@@ -261,67 +250,26 @@ enum Root {
     Known(Roots),
 }
 
-/// What was found in the data folder.
-struct Found {
-    handle: String,
-    values: Vec<Value<'static>>,
-    aliases: Vec<String>,
-}
-
-impl Found {
-    fn as_json(&self) -> Json {
-        json!({
-            "handle": self.handle,
-            "values": values_json(&self.values),
-            "aliases": self.aliases,
-            "server": null,
-            "certified": false,
-            "authoritative": true,
-        })
-    }
-
-    fn for_people(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}", Safe(&self.handle))?;
-        aliases_for_people(&self.aliases, out)?;
-        values_for_people(&self.values, out)
-    }
-}
-
-/// An answer as JSON.
-pub(crate) fn as_json(found: &Resolution) -> Json {
-    json!({
+/// Prints an answer.
+pub(crate) fn print(found: &Resolution, output: Output) -> anyhow::Result<Answer> {
+    let said = json!({
         "handle": found.handle,
-        "values": values_json(&found.values),
+        "values": found.values.iter().map(wire_json::value).collect::<Json>(),
         "aliases": found.aliases,
         "server": found.server,
         "certified": found.is_certified,
         "authoritative": found.is_authoritative,
+    });
+    output.print(&said, |out| {
+        writeln!(out, "{}", Safe(&found.handle))?;
+        for alias in &found.aliases {
+            writeln!(out, "  {:<12}  {}", "instead of", Safe(alias))?;
+        }
+        if let Some(server) = &found.server {
+            let signed = if found.is_certified { ", signed" } else { "" };
+            writeln!(out, "  {:<12}  {}{signed}", "answered by", Safe(server))?;
+        }
+        let mut values = found.values.iter();
+        values.try_for_each(|value| writeln!(out, "  {}", line(&convert::value(value))))
     })
-}
-
-/// An answer in lines.
-pub(crate) fn for_people(found: &Resolution, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", Safe(&found.handle))?;
-    aliases_for_people(&found.aliases, out)?;
-    if let Some(server) = &found.server {
-        let signed = if found.is_certified { ", signed" } else { "" };
-        writeln!(out, "  {:<12}  {}{signed}", "answered by", Safe(server))?;
-    }
-    values_for_people(&found.values, out)
-}
-
-fn aliases_for_people(aliases: &[String], out: &mut dyn Write) -> io::Result<()> {
-    aliases
-        .iter()
-        .try_for_each(|alias| writeln!(out, "  {:<12}  {}", "instead of", Safe(alias)))
-}
-
-fn values_json(values: &[Value<'_>]) -> Json {
-    values.iter().map(wire_json::value).collect()
-}
-
-fn values_for_people(values: &[Value<'_>], out: &mut dyn Write) -> io::Result<()> {
-    values
-        .iter()
-        .try_for_each(|value| writeln!(out, "  {}", line(&convert::value(value))))
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::commands::demo;
 use crate::config::Config;
-use crate::exit::Answer;
+use crate::exit::{Answer, misuse, refused};
 use crate::folder::{Data, program, world};
 use crate::terminal::output::Output;
 
@@ -42,27 +42,18 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let config = match Config::read(&data.folder) {
-            Ok(config) => config
-                .with_listen(self.native, self.web)
-                .with_public_url(self.public_url.as_ref()),
-            Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
-        };
+        let config = misuse(Config::read(&data.folder))?;
+        let config = config
+            .with_listen(self.native, self.web)
+            .with_public_url(self.public_url.as_ref());
         if self.print_config {
             write!(io::stdout(), "{}", config.print()?)?;
             return Ok(Answer::Done);
         }
-        let registry = match data.open_or_make(&config, self.output, self.demo) {
-            Ok(registry) => registry,
-            Err(refusal) => return Ok(self.output.refuse(&refusal)),
-        };
-        let named = config
-            .administrators()
-            .and_then(|administrators| Ok((administrators, config.replicators()?)));
-        let (administrators, replicators) = match named {
-            Ok(named) => named,
-            Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
-        };
+        let registry = data.open_or_make(&config, self.output, self.demo);
+        let registry = registry.map_err(refused)?;
+        let administrators = misuse(config.administrators())?;
+        let replicators = misuse(config.replicators())?;
         let mut full = vec![Identity::administrator()];
         if config.has_full_access() {
             full.extend(administrators.iter().cloned());

@@ -3,18 +3,19 @@
 use std::env;
 use std::fs;
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
-use handfast_registry::{Principal, RegistryError, StoreError};
+use handfast_registry::{Principal, StoreError};
 use handfast_server::{Contact, HandleServer, Identity, IdentityError, TakeoverError};
 use serde_json::{Value as Json, json};
 
 use crate::commands::init::Ready;
 use crate::commands::inspect_view::Shown;
 use crate::config::ConfigFile;
-use crate::exit::Answer;
+use crate::exit::{Answer, Problem, refused};
 use crate::folder::make;
+use crate::new_file::{beside, move_folder};
 use crate::terminal::output::Output;
 
 /// Where a passphrase is said when nobody is at the terminal. It has no flag: others see command
@@ -29,78 +30,50 @@ pub(crate) fn run(
     contact: &Contact,
     output: Output,
 ) -> anyhow::Result<Answer> {
-    let server = match HandleServer::read(from, &mut passphrase) {
-        Ok(server) => server,
-        Err(TakeoverError::Identity(error @ IdentityError::File { .. })) => {
-            return Err(error.into());
+    let server = HandleServer::read(from, &mut passphrase).map_err(|error| match error {
+        TakeoverError::Identity(error @ IdentityError::File { .. }) => error.into(),
+        error => {
+            let problem = error.to_string();
+            anyhow::Error::from(Problem::new(Answer::No, "not-taken-over", problem, None))
         }
-        Err(error) => {
-            let (code, problem) = ("not-taken-over", error.to_string());
-            return Ok(output.refuse(&RegistryError::Policy { code, problem }));
-        }
-    };
+    })?;
     let is_there = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if is_there {
         let folder = folder.to_path_buf();
-        let refusal = RegistryError::Store(StoreError::AlreadyExists { folder });
-        return Ok(output.refuse(&refusal));
+        return Err(refused(StoreError::AlreadyExists { folder }.into()));
     }
-    let half = beside(folder);
+    let half = beside(folder, ".making");
     // What an earlier try left.
     drop(fs::remove_dir_all(&half));
-    let made = fill(&server, &half).and_then(|filled| {
-        let known = match filled {
-            Ok(known) => known,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        fs::create_dir_all(folder)
-            .and_then(|()| fs::remove_dir(folder))
-            .and_then(|()| fs::rename(&half, folder))
-            .with_context(|| format!("cannot make {}", folder.display()))?;
+    let made = fill(&server, &half).and_then(|known| {
+        move_folder(&half, folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let identity = Identity::open_or_make(folder, server.addresses())?;
-        Ok(Ok((known, Ready::new(folder, &identity, contact)?)))
+        Ok((known, Ready::new(folder, &identity, contact)?))
     });
-    let outcome = match made {
-        Ok(outcome) => outcome,
-        Err(error) => {
-            drop(fs::remove_dir_all(&half));
-            return Err(error);
+    let (known, ready) = made.inspect_err(|_| drop(fs::remove_dir_all(&half)))?;
+    output.print(&as_json(&server, &known, &ready, folder), |out| {
+        writeln!(out, "made {} of {}", folder.display(), from.display())?;
+        for line in taken(&server, &known) {
+            writeln!(out, "  {line}")?;
         }
-    };
-    let outcome = outcome.inspect_err(|_| drop(fs::remove_dir_all(&half)));
-    output.print(
-        outcome,
-        |(known, ready)| as_json(&server, known, ready, folder),
-        |(known, ready), out| {
-            writeln!(out, "made {} of {}", folder.display(), from.display())?;
-            for line in taken(&server, known) {
-                writeln!(out, "  {line}")?;
-            }
-            ready.tell(folder, out)?;
-            if !server.left().is_empty() {
-                writeln!(out, "not taken over from {}:", from.display())?;
-            }
-            for line in server.left() {
-                writeln!(out, "  {}", Shown(line))?;
-            }
-            writeln!(
-                out,
-                "next: handfast import DUMP, with the names of the server; handfast serve"
-            )
-        },
-    )
+        ready.tell(folder, out)?;
+        if !server.left().is_empty() {
+            writeln!(out, "not taken over from {}:", from.display())?;
+        }
+        for line in server.left() {
+            writeln!(out, "  {}", Shown(line))?;
+        }
+        writeln!(
+            out,
+            "next: handfast import DUMP, with the names of the server; handfast serve"
+        )
+    })
 }
 
 /// What the folder holds beside names: those who can log in by the name they had.
-fn fill(
-    server: &HandleServer,
-    half: &Path,
-) -> anyhow::Result<Result<Vec<Principal>, RegistryError>> {
+fn fill(server: &HandleServer, half: &Path) -> anyhow::Result<Vec<Principal>> {
     let known = make(half).and_then(|registry| server.keep_prefixes(&registry));
-    let known = match known {
-        Ok(known) => known,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
+    let known = known.map_err(refused)?;
     server.keep_identity(half)?;
     let mut config = ConfigFile::default();
     let texts = |who: &[Principal]| who.iter().map(ToString::to_string).collect();
@@ -112,26 +85,20 @@ fn fill(
     config.write(half)?;
     // Makes the administrator's keys, if the server had none, and reads what was written.
     Identity::open_or_make(half, server.addresses())?;
-    Ok(Ok(known))
+    Ok(known)
 }
 
 fn as_json(server: &HandleServer, known: &[Principal], ready: &Ready, folder: &Path) -> Json {
     let texts = |who: &[Principal]| who.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let mut told = ready.as_json(folder);
-    if let (Json::Object(told), Json::Object(more)) = (
-        &mut told,
-        json!({
-            "serial": server.site().serial,
-            "prefixes": server.prefixes(),
-            "administrators": texts(server.administrators()),
-            "replication": texts(server.replication()),
-            "known": texts(known),
-            "left": server.left(),
-        }),
-    ) {
-        told.extend(more);
-    }
-    told
+    let more = json!({
+        "serial": server.site().serial,
+        "prefixes": server.prefixes(),
+        "administrators": texts(server.administrators()),
+        "replication": texts(server.replication()),
+        "known": texts(known),
+        "left": server.left(),
+    });
+    ready.as_json(folder, more)
 }
 
 /// What is taken over, a line each.
@@ -193,12 +160,4 @@ fn passphrase(file: &Path) -> io::Result<String> {
     }
     let asked = rpassword::prompt_password(format!("passphrase of {}: ", file.display()));
     asked.map_err(|_| needed())
-}
-
-/// Where a folder is made; its name may have been written with a slash behind it.
-fn beside(folder: &Path) -> PathBuf {
-    let folder: PathBuf = folder.components().collect();
-    let mut half = folder.into_os_string();
-    half.push(".making");
-    PathBuf::from(half)
 }

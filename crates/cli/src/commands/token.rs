@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use clap::Subcommand;
+use handfast_api::{self as api, Token};
 use handfast_registry::{NewToken, Role};
-use serde_json::{Value as Json, json};
+use serde::de::IgnoredAny;
 
 use crate::commands::inspect_view::Shown as Safe;
-use crate::commands::job::text;
 use crate::exit::Answer;
-use crate::remote::client::{Client, Problem, encode, unreadable};
+use crate::remote::client::{Client, encode, unreadable};
 use crate::terminal::output::Output;
 
 /// Tokens, by which programs act for an account over the web
@@ -59,75 +59,52 @@ impl TokenCommand {
                 days,
                 output,
             } => {
-                let mut body = json!({"account": account, "title": title, "days": days});
-                if let Json::Object(body) = &mut body {
-                    let authority = authority.clone();
-                    body.extend(authority.map(|said| ("authority".into(), said.into())));
-                    body.extend(role.map(|role| ("role".into(), role.as_str().into())));
-                }
-                tell_made(*output, client.ask("POST", "/tokens", Some(&body)))
+                let new = api::NewToken {
+                    account: Some(account.clone()),
+                    authority: authority.clone(),
+                    days: Some(*days),
+                    role: role.map(|role| role.to_string()),
+                    title: title.clone(),
+                };
+                let made: Token = client.send("POST", "/tokens", &new)?;
+                output.print(&made, |out| {
+                    writeln!(out, "{}", made.secret.as_deref().unwrap_or_default())?;
+                    output.note(&format!(
+                        "token {} for {} until {}; it is not shown again",
+                        made.token, made.account, made.expires
+                    ));
+                    Ok(())
+                })
             }
             Self::List { output } => {
-                let all = client.ask("GET", "/tokens", None);
-                let all = all.map(|all| all.as_array().cloned().unwrap_or_default());
-                list(*output, all)
+                let tokens: Vec<Token> = client.get("/tokens")?;
+                output.print(&tokens, |out| {
+                    tokens.iter().try_for_each(|token| line(token, out))
+                })
             }
-            Self::Revoke { token, output } => {
-                let all = client.ask("GET", "/tokens", None);
-                let path = format!("/tokens/{}", encode(token));
-                let revoked = client.ask("DELETE", &path, None);
-                let revoked = all.and_then(|all| {
-                    revoked?;
-                    let mut all = all.as_array().into_iter().flatten();
-                    let found = all.find(|found| text(found, "token") == token);
-                    found.cloned().ok_or_else(unreadable)
-                });
-                tell_revoked(*output, revoked)
+            Self::Revoke { token: id, output } => {
+                let mut all: Vec<Token> = client.get("/tokens")?;
+                client.act::<IgnoredAny>("DELETE", &format!("/tokens/{}", encode(id)))?;
+                all.retain(|token| token.token == *id);
+                let token = all.first().ok_or_else(unreadable)?;
+                output.print(token, |out| {
+                    writeln!(out, "revoked {id} of {}", token.account)
+                })
             }
         }
     }
 }
 
-fn tell_made(output: Output, made: Result<Json, Problem>) -> anyhow::Result<Answer> {
-    output.show(made, |made, out| {
-        writeln!(out, "{}", text(made, "secret"))?;
-        output.note(&format!(
-            "token {} for {} until {}; it is not shown again",
-            text(made, "token"),
-            text(made, "account"),
-            text(made, "expires")
-        ));
-        Ok(())
-    })
-}
-
-fn list(output: Output, tokens: Result<Vec<Json>, Problem>) -> anyhow::Result<Answer> {
-    output.show_as(
-        tokens,
-        |tokens| Json::Array(tokens.clone()),
-        |tokens, out| tokens.iter().try_for_each(|token| line(token, out)),
-    )
-}
-
-fn tell_revoked(output: Output, token: Result<Json, Problem>) -> anyhow::Result<Answer> {
-    output.show(token, |token, out| {
-        let (id, account) = (text(token, "token"), text(token, "account"));
-        writeln!(out, "revoked {id} of {account}")
-    })
-}
-
-fn line(token: &Json, out: &mut dyn Write) -> io::Result<()> {
-    let may = match (text(token, "role"), text(token, "authority")) {
-        ("", _) => "all that it may".to_string(),
-        (role, "") => role.to_string(),
-        (role, authority) => format!("{role} on {authority}"),
+fn line(token: &Token, out: &mut dyn Write) -> io::Result<()> {
+    let may = match (&token.role, &token.authority) {
+        (None, _) => "all that it may".to_string(),
+        (Some(role), None) => role.to_string(),
+        (Some(role), Some(authority)) => format!("{role} on {authority}"),
     };
+    let (id, until, account, title) = (&token.token, &token.expires, &token.account, &token.title);
     writeln!(
         out,
-        "{}  until {}  {:<16}  {may}  {}",
-        text(token, "token"),
-        text(token, "expires"),
-        text(token, "account"),
-        Safe(text(token, "title"))
+        "{id}  until {until}  {account:<16}  {may}  {}",
+        Safe(title)
     )
 }

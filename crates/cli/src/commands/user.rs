@@ -1,12 +1,12 @@
 //! `handfast user`: accounts.
 
-use clap::Subcommand;
-use serde_json::{Map, Value as Json, json};
+use clap::{Args, Subcommand};
+use handfast_api::{Account, AccountChange, AccountState, NewAccount};
+use serde_json::json;
 
 use crate::commands::inspect_view::Shown as Safe;
-use crate::commands::job::{field, text};
 use crate::exit::Answer;
-use crate::remote::client::{Client, Problem, encode};
+use crate::remote::client::{Client, encode};
 use crate::terminal::output::Output;
 
 /// Accounts, to which roles can be granted
@@ -31,16 +31,9 @@ pub(crate) enum UserCommand {
         output: Output,
     },
     /// Show an account
-    Show {
-        /// Its name
-        name: String,
-        #[command(flatten)]
-        output: Output,
-    },
+    Show(AccountTarget),
     /// Change an account
     Set {
-        /// Its name
-        name: String,
         /// Who that is, for people
         #[arg(long)]
         title: Option<String>,
@@ -48,30 +41,25 @@ pub(crate) enum UserCommand {
         #[arg(long, value_name = "BOOL")]
         administrator: Option<bool>,
         #[command(flatten)]
-        output: Output,
+        on: AccountTarget,
     },
     /// Suspend an account: its tokens count no more
-    Suspend {
-        /// Its name
-        name: String,
-        #[command(flatten)]
-        output: Output,
-    },
+    Suspend(AccountTarget),
     /// Let a suspended account act again
-    Restore {
-        /// Its name
-        name: String,
-        #[command(flatten)]
-        output: Output,
-    },
+    Restore(AccountTarget),
+}
+
+/// Which account.
+#[derive(Args)]
+pub(crate) struct AccountTarget {
+    /// Its name
+    name: String,
+    #[command(flatten)]
+    output: Output,
 }
 
 impl UserCommand {
     pub(crate) fn run(&self, client: &Client) -> anyhow::Result<Answer> {
-        let change = |name: &str, body: &Json| {
-            let path = format!("/accounts/{}", encode(name));
-            client.ask("PATCH", &path, Some(body))
-        };
         match self {
             Self::Create {
                 name,
@@ -79,81 +67,79 @@ impl UserCommand {
                 administrator,
                 output,
             } => {
-                let body = json!({"account": name, "title": title, "administrator": administrator});
-                let made = client.ask("POST", "/accounts", Some(&body));
-                let made = made.map(|_| json!({ "account": name }));
-                tell(*output, made, "created account")
+                let new = NewAccount {
+                    account: name.clone(),
+                    administrator: *administrator,
+                    title: title.clone(),
+                };
+                let _: Account = client.send("POST", "/accounts", &new)?;
+                output.print(&json!({ "account": name }), |out| {
+                    writeln!(out, "created account {name}")
+                })
             }
-            Self::List { output } => list(*output, client.pages("/accounts", "accounts")),
-            Self::Show { name, output } => {
-                let path = format!("/accounts/{}", encode(name));
-                show(*output, client.ask("GET", &path, None))
+            Self::List { output } => {
+                let accounts: Vec<Account> = client.pages("/accounts", "accounts")?;
+                output.print(&accounts, |out| {
+                    accounts.iter().try_for_each(|account| {
+                        let (name, title) = (&account.account, Safe(&account.title));
+                        let suspended = match account.state {
+                            AccountState::Suspended => "  (suspended)",
+                            AccountState::Active => "",
+                        };
+                        writeln!(out, "{name:<20}  {title}{suspended}")
+                    })
+                })
+            }
+            Self::Show(on) => {
+                let account: Account = client.get(&on.path())?;
+                on.output.print(&account, |out| {
+                    writeln!(out, "{}", account.account)?;
+                    writeln!(out, "  {:<13}  {}", "title", Safe(&account.title))?;
+                    writeln!(out, "  {:<13}  {}", "state", account.state)?;
+                    writeln!(out, "  {:<13}  {}", "created", account.created)?;
+                    writeln!(out, "  {:<13}  {}", "administrator", account.administrator)
+                })
             }
             Self::Set {
-                name,
+                on,
                 title,
                 administrator,
-                output,
             } => {
-                let mut body = Map::new();
-                body.extend(title.clone().map(|title| ("title".into(), title.into())));
-                body.extend(administrator.map(|may| ("administrator".into(), may.into())));
-                tell(
-                    *output,
-                    change(name, &Json::Object(body)),
-                    "changed account",
-                )
-            }
-            Self::Suspend { name, output } | Self::Restore { name, output } => {
-                let (suspended, done) = self.suspends();
-                let state = if suspended { "suspended" } else { "active" };
-                tell(*output, change(name, &json!({ "state": state })), done)
-            }
-        }
-    }
-
-    fn suspends(&self) -> (bool, &'static str) {
-        match self {
-            Self::Suspend { .. } => (true, "suspended account"),
-            _ => (false, "restored account"),
-        }
-    }
-}
-
-fn tell(output: Output, account: Result<Json, Problem>, done: &str) -> anyhow::Result<Answer> {
-    output.show(account, |account, out| {
-        writeln!(out, "{done} {}", text(account, "account"))
-    })
-}
-
-fn list(output: Output, accounts: Result<Vec<Json>, Problem>) -> anyhow::Result<Answer> {
-    output.show_as(
-        accounts,
-        |accounts| Json::Array(accounts.clone()),
-        |accounts, out| {
-            accounts.iter().try_for_each(|account| {
-                let (name, title) = (text(account, "account"), text(account, "title"));
-                let suspended = match text(account, "state") {
-                    "suspended" => "  (suspended)",
-                    _ => "",
+                let change = AccountChange {
+                    title: title.clone(),
+                    administrator: *administrator,
+                    state: None,
                 };
-                writeln!(out, "{name:<20}  {}{suspended}", Safe(title))
-            })
-        },
-    )
+                on.change(client, &change, "changed")
+            }
+            Self::Suspend(on) => on.set(client, AccountState::Suspended, "suspended"),
+            Self::Restore(on) => on.set(client, AccountState::Active, "restored"),
+        }
+    }
 }
 
-fn show(output: Output, account: Result<Json, Problem>) -> anyhow::Result<Answer> {
-    output.show(account, |account, out| {
-        writeln!(out, "{}", text(account, "account"))?;
-        for field in ["title", "state", "created"] {
-            writeln!(out, "  {field:<13}  {}", Safe(text(account, field)))?;
-        }
-        writeln!(
-            out,
-            "  {:<13}  {}",
-            "administrator",
-            field(account, "administrator")
-        )
-    })
+impl AccountTarget {
+    fn path(&self) -> String {
+        format!("/accounts/{}", encode(&self.name))
+    }
+
+    fn set(&self, client: &Client, state: AccountState, done: &str) -> anyhow::Result<Answer> {
+        let change = AccountChange {
+            state: Some(state),
+            ..AccountChange::default()
+        };
+        self.change(client, &change, done)
+    }
+
+    fn change(
+        &self,
+        client: &Client,
+        change: &AccountChange,
+        done: &str,
+    ) -> anyhow::Result<Answer> {
+        let account: Account = client.send("PATCH", &self.path(), change)?;
+        self.output.print(&account, |out| {
+            writeln!(out, "{done} account {}", account.account)
+        })
+    }
 }

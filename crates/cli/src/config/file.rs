@@ -23,9 +23,9 @@ pub(crate) struct ConfigFile {
     pub(crate) native: NativeSection,
     #[serde(default)]
     pub(crate) web: WebSection,
-    #[serde(default, skip_serializing_if = "RegistrySection::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) registry: RegistrySection,
-    #[serde(default, skip_serializing_if = "LimitsSection::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) limits: LimitsSection,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) urn: Vec<UrnSection>,
@@ -136,12 +136,6 @@ pub(super) enum Grammar {
     Rfc4452,
 }
 
-impl RegistrySection {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// The limits of each account.
 #[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -151,10 +145,9 @@ pub(super) struct LimitsSection {
     pub(super) requested_authorities: Option<u64>,
 }
 
-impl LimitsSection {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
+/// Whether a section says nothing.
+fn is_default<T: Default + PartialEq>(section: &T) -> bool {
+    *section == T::default()
 }
 
 /// The format of the access log.

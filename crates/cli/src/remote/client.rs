@@ -13,28 +13,34 @@
 use std::cell::OnceCell;
 use std::env;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
+use handfast_api as api;
 use handfast_registry::{Principal, RegistryError};
 use handfast_server::{AS_HEADER, LocalApi, SOCKET};
 use http_body_util::BodyExt;
 use hyper::body::Bytes;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, IF_MATCH, TE};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, TE};
 use hyper::http::uri::Authority;
-use hyper::{Request, Response, Uri};
+use hyper::{Request, Response, StatusCode, Uri};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::{Map, Value as Json};
+use serde::Serialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value as Json;
 use zeroize::Zeroizing;
 
-use crate::exit::{Answer, UnreadableInput};
+use crate::exit::{Answer, Problem, UnreadableInput, misused, refused};
 use crate::folder::Data;
+use crate::new_file::NewFile;
 use crate::remote::handle_server::wait;
 use crate::remote::http_client::{self, Received, RequestBody, whole};
 use crate::terminal::output::Output;
+use crate::terminal::progress::Progress;
 
 /// A server on the network, and who asks it.
 #[derive(Args, Clone)]
@@ -42,7 +48,7 @@ pub(crate) struct ServerOptions {
     /// Ask this server over its API instead of working on a folder: `https://HOST[:PORT]`. Say it
     /// before the command
     #[arg(
-        help_heading = HEADING,
+        help_heading = GROUP,
         long = "api",
         alias = "url",
         value_name = "URL",
@@ -52,27 +58,16 @@ pub(crate) struct ServerOptions {
     )]
     pub(crate) server: Option<Uri>,
     /// A file with a token; without it, `HANDFAST_TOKEN`
-    #[arg(
-        help_heading = HEADING,
-        long,
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        requires = "server"
-    )]
+    #[arg(long, help_heading = GROUP, value_name = "FILE", requires = "server", value_hint = FILE)]
     token_file: Option<PathBuf>,
     /// Trust this certificate (PEM), beside those that the system trusts
-    #[arg(
-        help_heading = HEADING,
-        long,
-        value_name = "FILE",
-        value_hint = ValueHint::FilePath,
-        requires = "server"
-    )]
+    #[arg(long, help_heading = GROUP, value_name = "FILE", requires = "server", value_hint = FILE)]
     certificate: Option<PathBuf>,
 }
 
+const FILE: ValueHint = ValueHint::FilePath;
 /// Above the options that name a server.
-const HEADING: &str = "At a server on the network";
+const GROUP: &str = "At a server on the network";
 
 /// A URL at which a server can be asked.
 fn server_url(text: &str) -> Result<Uri, String> {
@@ -91,6 +86,23 @@ fn server_url(text: &str) -> Result<Uri, String> {
     url.ok_or_else(|| {
         "a URL is https://HOST or https://HOST:PORT, such as https://pid.example.org".to_string()
     })
+}
+
+/// Who asks, and how the answer is printed.
+#[derive(Args)]
+pub(crate) struct Caller {
+    /// Act as this account, or INDEX:HANDLE, instead of the local operator
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    pub(crate) who: Option<Principal>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+impl Caller {
+    /// A client that acts so.
+    pub(crate) fn client(&self, client: Client) -> Client {
+        client.acting_as(self.who.as_ref())
+    }
 }
 
 /// How the API is reached, and who asks.
@@ -114,32 +126,54 @@ enum Transport {
     Socket(PathBuf),
 }
 
-/// Why something was not done.
-pub(crate) enum Problem {
-    /// The API could not be asked.
-    Failed(anyhow::Error),
-    /// The data folder could not be opened, or the answer cannot be used.
-    Local(RegistryError),
-    /// It cannot be asked in this way.
-    Misused(&'static str),
-    /// The API said no, or that it cannot.
-    Refused(Map<String, Json>),
+/// A request below `/api/v1`.
+pub(crate) struct ApiRequest<'a> {
+    method: &'a str,
+    path: &'a str,
+    headers: Vec<(HeaderName, String)>,
+    body: RequestBody,
 }
 
-impl From<anyhow::Error> for Problem {
-    fn from(error: anyhow::Error) -> Self {
-        Self::Failed(error)
+impl<'a> ApiRequest<'a> {
+    pub(crate) fn new(method: &'a str, path: &'a str) -> Self {
+        Self {
+            method,
+            path,
+            headers: Vec::new(),
+            body: whole(""),
+        }
+    }
+
+    pub(crate) fn header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// With a body of JSON, if there is one.
+    pub(crate) fn json(self, body: Option<&impl Serialize>) -> Self {
+        match body.map(serde_json::to_vec) {
+            Some(body) => self.body("application/json", whole(body.unwrap_or_default())),
+            None => self,
+        }
+    }
+
+    fn body(self, content_type: &str, body: RequestBody) -> Self {
+        let request = self.header(CONTENT_TYPE, content_type);
+        Self { body, ..request }
     }
 }
 
-/// A request below `/api/v1`.
-struct Asked<'a> {
-    method: &'a str,
-    path: &'a str,
-    content_type: Option<&'a str>,
-    /// One header more.
-    header: Option<(HeaderName, &'a str)>,
-    body: RequestBody,
+/// Why there is no answer.
+enum Unanswered {
+    Failed(anyhow::Error),
+    /// The status of an answer that is no success, and what it says.
+    Unsuccessful(u16, Bytes),
+}
+
+impl From<anyhow::Error> for Unanswered {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Failed(error)
+    }
 }
 
 /// The trailer in which an export says what was given.
@@ -188,117 +222,88 @@ impl Client {
     }
 
     /// Refuses the network, where something is not to be had, for a reason.
-    pub(crate) fn only_local(&self, why: &'static str) -> Result<(), Problem> {
+    pub(crate) fn only_local(&self, why: &str) -> anyhow::Result<()> {
         match (self.is_remote(), &self.who) {
-            (true, Some(_)) => Err(Problem::Misused(NO_AS)),
-            (true, None) => Err(Problem::Misused(why)),
+            (true, Some(_)) => Err(misused(NO_AS)),
+            (true, None) => Err(misused(why)),
             (false, _) => Ok(()),
         }
     }
 
     /// Asks for something below `/api/v1`.
-    pub(crate) fn ask(
+    pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
+        self.ask(ApiRequest::new("GET", path))
+    }
+
+    /// Has something done.
+    pub(crate) fn act<T: DeserializeOwned>(&self, method: &str, path: &str) -> anyhow::Result<T> {
+        self.ask(ApiRequest::new(method, path))
+    }
+
+    /// Has something done that has to be said in a body.
+    pub(crate) fn send<T: DeserializeOwned>(
         &self,
         method: &str,
         path: &str,
-        body: Option<&Json>,
-    ) -> Result<Json, Problem> {
-        self.ask_with(method, path, body, None)
-    }
-
-    /// The same, for what takes long: the answer comes when a job has begun.
-    pub(crate) fn begin(&self, path: &str, body: Option<&Json>) -> Result<Json, Problem> {
-        let prefer = (HeaderName::from_static("prefer"), "respond-async");
-        self.ask_with("POST", path, body, Some(prefer))
-    }
-
-    /// The same, if what it changes still has a version.
-    pub(crate) fn ask_if(
-        &self,
-        method: &str,
-        path: &str,
-        body: &Json,
-        version: u64,
-    ) -> Result<Json, Problem> {
-        let tag = format!("\"{version}\"");
-        self.ask_with(method, path, Some(body), Some((IF_MATCH, &tag)))
-    }
-
-    fn ask_with(
-        &self,
-        method: &str,
-        path: &str,
-        body: Option<&Json>,
-        header: Option<(HeaderName, &str)>,
-    ) -> Result<Json, Problem> {
-        let asked = Asked {
-            header,
-            ..sending(method, path, body)
-        };
-        let (status, bytes) = self.exchange(asked)?;
-        self.read(status, &bytes)
+        body: &impl Serialize,
+    ) -> anyhow::Result<T> {
+        self.ask(ApiRequest::new(method, path).json(Some(body)))
     }
 
     /// Sends a text.
-    pub(crate) fn send_text(&self, path: &str, text: &str) -> Result<Json, Problem> {
-        let asked = Asked {
-            content_type: Some("text/plain"),
-            body: whole(text.to_string()),
-            ..sending("POST", path, None)
-        };
-        let (status, bytes) = self.exchange(asked)?;
-        self.read(status, &bytes)
+    pub(crate) fn send_text<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        text: String,
+    ) -> anyhow::Result<T> {
+        self.ask(ApiRequest::new("POST", path).body("text/plain", whole(text)))
+    }
+
+    pub(crate) fn ask<T: DeserializeOwned>(&self, request: ApiRequest<'_>) -> anyhow::Result<T> {
+        let said = serde_json::from_slice::<Json>(&self.exchange(request)?);
+        read_as(said.map_err(|_| self.is_no_handfast(200))?)
     }
 
     /// Asks for bytes.
-    pub(crate) fn fetch(&self, path: &str) -> Result<Bytes, Problem> {
-        let (status, bytes) = self.exchange(sending("GET", path, None))?;
-        if status == 200 {
-            return Ok(bytes);
-        }
-        self.read(status, &bytes)?;
-        Err(self.is_no_handfast(status))
+    pub(crate) fn fetch(&self, path: &str) -> anyhow::Result<Bytes> {
+        self.exchange(ApiRequest::new("GET", path))
+    }
+
+    fn exchange(&self, request: ApiRequest<'_>) -> anyhow::Result<Bytes> {
+        self.wait(async {
+            let response = self.open(request, self.timeout()).await?;
+            if response.status() == StatusCode::NO_CONTENT {
+                return Ok(Bytes::from_static(b"null"));
+            }
+            Ok(self.collect(response).await?)
+        })
     }
 
     /// Sends what is read, and hands on each line of the answer as it comes; gives the last one.
-    pub(crate) fn upload(
+    pub(crate) fn upload<T: DeserializeOwned>(
         &self,
         path: &str,
         body: RequestBody,
         each: &mut dyn FnMut(Json),
-    ) -> Result<Json, Problem> {
+    ) -> anyhow::Result<T> {
         if self.is_remote() {
             // Much is not sent for nothing.
-            self.ask("GET", "/accounts/this", None)?;
+            self.get::<IgnoredAny>("/accounts/this")?;
         }
-        let asked = Asked {
-            content_type: Some("application/octet-stream"),
-            body,
-            ..sending("POST", path, None)
-        };
-        self.lines(asked, each)
+        let request = ApiRequest::new("POST", path).body("application/octet-stream", body);
+        self.lines(request, each)
     }
 
-    /// Has a job done, and hands on each line of the answer as it comes; gives the last one.
-    pub(crate) fn run_job(
+    /// Hands on each line of an answer as it comes; gives the last one.
+    pub(crate) fn lines<T: DeserializeOwned>(
         &self,
-        path: &str,
-        body: Option<&Json>,
+        request: ApiRequest<'_>,
         each: &mut dyn FnMut(Json),
-    ) -> Result<Json, Problem> {
-        self.lines(sending("POST", path, body), each)
-    }
-
-    fn lines(&self, asked: Asked<'_>, each: &mut dyn FnMut(Json)) -> Result<Json, Problem> {
-        let answered = self.wait(async {
+    ) -> anyhow::Result<T> {
+        let last = self.wait(async {
             // How long the beginning takes depends on how much is sent.
-            let response = self.send(asked).await?;
-            let status = response.status().as_u16();
-            if status != 200 {
-                return Ok(Err((status, self.collect(response).await?)));
-            }
-            let mut last = None;
-            let mut is_readable = true;
+            let response = self.open(request, Duration::MAX).await?;
+            let (mut last, mut is_readable) = (None, true);
             let mut line = |text: &[u8]| match serde_json::from_slice(text) {
                 Ok(said) => {
                     if let Some(before) = last.replace(said) {
@@ -308,94 +313,101 @@ impl Client {
                 Err(_) => is_readable = false,
             };
             http_client::each_line(response, self.timeout(), &mut line).await?;
-            Ok(Ok(last.filter(|_| is_readable)))
+            Ok(last.filter(|_| is_readable))
         })?;
-        match answered {
-            Ok(Some(Json::Object(mut last))) => match last.remove("problem") {
-                Some(Json::Object(problem)) => Err(self.refused(problem)),
-                _ => Ok(last.into()),
+        match last {
+            Some(Json::Object(mut last)) => match last.remove("problem") {
+                Some(problem) => Err(self.refused(read_as(problem)?)),
+                None => read_as(last.into()),
             },
-            Ok(_) => Err(self.is_no_handfast(200)),
-            Err((status, bytes)) => {
-                self.read(status, &bytes)?;
-                Err(self.is_no_handfast(status))
-            }
+            _ => Err(self.is_no_handfast(200)),
         }
     }
 
     /// Writes what is answered as it comes, and gives what is said of it at its end.
-    pub(crate) fn download(
+    pub(crate) fn download<T: DeserializeOwned>(
         &self,
         path: &str,
         out: &mut (dyn Write + Send),
         tell: &mut (dyn FnMut(u64) + Send),
-    ) -> Result<Result<Option<Json>, io::Error>, Problem> {
-        let answered = self.wait(async {
-            let sending = self.send(sending("GET", path, None));
-            let response = http_client::in_time(self.timeout(), sending).await?;
-            let status = response.status().as_u16();
-            if status != 200 {
-                return Ok(Err((status, self.collect(response).await?)));
-            }
-            let time = self.timeout();
-            let taken = http_client::take(response, &SUMMARY, time, out, tell).await?;
-            Ok(Ok(taken))
+    ) -> anyhow::Result<Option<T>> {
+        let time = self.timeout();
+        let written = self.wait(async {
+            let response = self.open(ApiRequest::new("GET", path), time).await?;
+            Ok(http_client::take(response, &SUMMARY, time, out, tell).await?)
         })?;
-        match answered {
-            Ok(Ok(said)) => {
-                let said = said.and_then(|said| serde_json::from_str(&said).ok());
-                Ok(Ok(said))
-            }
-            Ok(Err(error)) => Ok(Err(error)),
-            Err((status, bytes)) => {
-                self.read(status, &bytes)?;
-                Err(self.is_no_handfast(status))
-            }
+        match written {
+            Ok(said) => Ok(said.and_then(|said| serde_json::from_str(&said).ok())),
+            // The reader has seen enough, as `head` does.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(error.into()),
+            Err(source) => Err(refused(RegistryError::Output { source })),
         }
     }
 
-    /// All things of a list that comes in pages.
-    pub(crate) fn pages(&self, path: &str, list: &str) -> Result<Vec<Json>, Problem> {
-        self.pages_with(path, "", list)
+    /// The same to a file, or to standard output.
+    pub(crate) fn save<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        file: Option<&Path>,
+        mode: u32,
+    ) -> anyhow::Result<Option<T>> {
+        let progress = Progress::new(None);
+        let mut tell = |bytes: u64| progress.at(bytes, "bytes", bytes);
+        let Some(file) = file else {
+            return self.download(path, &mut io::stdout(), &mut tell);
+        };
+        let mut file = BufWriter::with_capacity(1 << 20, NewFile::create(file, mode)?);
+        let summary = self.download(path, &mut file, &mut tell)?;
+        file.into_inner()?.finish()?;
+        Ok(summary)
     }
 
-    /// The same of those that a query asks for, which begins with `&` if there is one.
-    pub(crate) fn pages_with(
+    /// All things of a list that comes in pages.
+    pub(crate) fn pages<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        list: &str,
+    ) -> anyhow::Result<Vec<T>> {
+        let mut all = Vec::new();
+        self.each_page(path, "", list, |page| {
+            all.extend(page);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// Each page of a list; a query begins with `&` if there is one.
+    pub(crate) fn each_page<T: DeserializeOwned>(
         &self,
         path: &str,
         query: &str,
         list: &str,
-    ) -> Result<Vec<Json>, Problem> {
-        let (mut all, mut after) = (Vec::new(), String::new());
+        mut each: impl FnMut(Vec<T>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let mut after = String::new();
         loop {
             let asked = format!("{path}?limit=1000{query}{after}");
-            let mut page = self.ask("GET", &asked, None)?;
+            let mut page: Json = self.get(&asked)?;
             let things = page.get_mut(list).map(Json::take);
-            match things {
-                Some(Json::Array(things)) => all.extend(things),
-                _ => return Err(self.is_no_handfast(200)),
+            each(read_as(things.ok_or_else(|| self.is_no_handfast(200))?)?)?;
+            let Some(next) = page.get("next").and_then(Json::as_str) else {
+                return Ok(());
+            };
+            let next = format!("&after={}", encode(next));
+            // A server that does not go on would be asked for ever.
+            if next == after {
+                return Ok(());
             }
-            match page.get("next").and_then(Json::as_str) {
-                Some(next) => after = format!("&after={}", encode(next)),
-                None => return Ok(all),
-            }
+            after = next;
         }
     }
 
-    fn exchange(&self, asked: Asked<'_>) -> Result<(u16, Bytes), Problem> {
-        self.wait(async {
-            let response = http_client::in_time(self.timeout(), self.send(asked)).await?;
-            let status = response.status().as_u16();
-            Ok((status, self.collect(response).await?))
-        })
-    }
-
     /// How long an answer may take: over the network, a server that does not answer is given up.
-    fn timeout(&self) -> std::time::Duration {
+    fn timeout(&self) -> Duration {
         if self.is_remote() {
             http_client::ANSWER_TIMEOUT
         } else {
-            std::time::Duration::MAX
+            Duration::MAX
         }
     }
 
@@ -408,18 +420,29 @@ impl Client {
         http_client::collect(response, limit, self.timeout()).await
     }
 
-    /// Sends a request, and gives the beginning of the answer.
-    async fn send(&self, asked: Asked<'_>) -> anyhow::Result<Response<Received>> {
+    /// Sends a request, and gives the beginning of an answer that is a success.
+    async fn open(
+        &self,
+        request: ApiRequest<'_>,
+        time: Duration,
+    ) -> Result<Response<Received>, Unanswered> {
+        let response = http_client::in_time(time, self.begin(request)).await?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let said = self.collect(response).await?;
+        Err(Unanswered::Unsuccessful(status.as_u16(), said))
+    }
+
+    async fn begin(&self, asked: ApiRequest<'_>) -> anyhow::Result<Response<Received>> {
         let mut request = Request::builder()
             .method(asked.method)
             .header(TE, "trailers");
         if let Some(who) = &self.who {
             request = request.header(AS_HEADER, encode(&who.to_string()));
         }
-        if let Some(content_type) = asked.content_type {
-            request = request.header(CONTENT_TYPE, content_type);
-        }
-        if let Some((name, value)) = asked.header {
+        for (name, value) in asked.headers {
             request = request.header(name, value);
         }
         let path = format!("/api/v1{}", asked.path);
@@ -449,30 +472,35 @@ impl Client {
     }
 
     /// Opens the data folder if that is needed, and waits for an answer.
-    fn wait<T>(&self, answer: impl Future<Output = anyhow::Result<T>>) -> Result<T, Problem> {
-        if self.is_remote() && self.who.is_some() {
-            return Err(Problem::Misused(NO_AS));
+    fn wait<T>(&self, answer: impl Future<Output = Result<T, Unanswered>>) -> anyhow::Result<T> {
+        match &self.transport {
+            Transport::Network { .. } if self.who.is_some() => return Err(misused(NO_AS)),
+            Transport::Network { options, .. } => {
+                // A file that cannot be read is wrong usage, and no failure of the network.
+                options.token()?;
+            }
+            Transport::Folder {
+                data,
+                makes,
+                opened,
+            } if opened.get().is_none() => {
+                let registry = data.config().and_then(|config| match makes {
+                    Some(output) => data.open_or_make(&config, *output, false),
+                    None => data.open(&config),
+                });
+                let registry = registry.map_err(refused)?;
+                opened.get_or_init(|| LocalApi::new(registry.into()));
+            }
+            Transport::Folder { .. } | Transport::Socket(_) => {}
         }
-        if let Transport::Network { options, .. } = &self.transport {
-            // A file that cannot be read is wrong usage, and no failure of the network.
-            options.token()?;
+        match wait(answer).unwrap_or_else(|error| Err(error.into())) {
+            Ok(answered) => Ok(answered),
+            Err(Unanswered::Failed(error)) => Err(self.explain(&error)),
+            Err(Unanswered::Unsuccessful(status, said)) => {
+                let problem = problem(&said).ok_or_else(|| self.is_no_handfast(status))?;
+                Err(self.refused(api::Problem { status, ..problem }))
+            }
         }
-        if let Transport::Folder {
-            data,
-            makes,
-            opened,
-        } = &self.transport
-            && opened.get().is_none()
-        {
-            let registry = data.config().and_then(|config| match makes {
-                Some(output) => data.open_or_make(&config, *output, false),
-                None => data.open(&config),
-            });
-            let registry = registry.map_err(Problem::Local)?;
-            opened.get_or_init(|| LocalApi::new(registry.into()));
-        }
-        let answered = wait(answer).and_then(|answered| answered);
-        answered.map_err(|error| self.explain(&error).into())
     }
 
     /// As a text: a connection that breaks is nobody who has read enough of our output.
@@ -496,45 +524,30 @@ impl Client {
         }
     }
 
-    fn read(&self, status: u16, bytes: &[u8]) -> Result<Json, Problem> {
-        if status == 204 {
-            return Ok(Json::Null);
-        }
-        match serde_json::from_slice(bytes).ok() {
-            Some(said) if (200..300).contains(&status) => Ok(said),
-            Some(Json::Object(problem)) if problem.contains_key("code") => {
-                Err(self.refused(problem))
-            }
-            _ => Err(self.is_no_handfast(status)),
-        }
-    }
-
-    fn refused(&self, mut problem: Map<String, Json>) -> Problem {
-        let message = problem.remove("detail").unwrap_or_default();
-        let is_unknown_here = message
-            .as_str()
-            .is_some_and(|text| text.starts_with("there is no parameter"))
-            || problem
-                .get("code")
-                .is_some_and(|code| code == "no-such-path");
-        problem.insert("message".into(), message);
-        problem.remove("title");
+    fn refused(&self, mut problem: api::Problem) -> anyhow::Error {
+        let is_unknown_here =
+            problem.detail.starts_with("there is no parameter") || problem.code == "no-such-path";
         let hint = match &self.transport {
-            Transport::Network { .. } if problem.get("status").is_some_and(|s| s == 401) => {
-                "name a file with a token by --token-file, or set HANDFAST_TOKEN"
+            Transport::Network { .. } if problem.status == 401 => {
+                Some("name a file with a token by --token-file, or set HANDFAST_TOKEN")
             }
-            Transport::Socket(_) if is_unknown_here => {
+            Transport::Socket(_) if is_unknown_here => Some(
                 "the server that uses this folder is another version of handfast and does not \
-                 know this command: restart it with the version of this program"
-            }
-            _ => return Problem::Refused(problem),
+                 know this command: restart it with the version of this program",
+            ),
+            _ => None,
         };
-        problem.insert("hint".into(), hint.into());
-        Problem::Refused(problem)
+        problem.hint = hint.map(str::to_string).or(problem.hint);
+        let answer = if problem.status >= 500 {
+            Answer::Failed
+        } else {
+            Answer::No
+        };
+        Problem::of(answer, problem).into()
     }
 
-    fn is_no_handfast(&self, status: u16) -> Problem {
-        anyhow!("{} answered {status}, and is no Handfast", self.base()).into()
+    fn is_no_handfast(&self, status: u16) -> anyhow::Error {
+        anyhow!("{} answered {status}, and is no Handfast", self.base())
     }
 
     fn base(&self) -> String {
@@ -560,71 +573,33 @@ impl ServerOptions {
     }
 }
 
-/// A request with a body of JSON, or none.
-fn sending<'a>(method: &'a str, path: &'a str, body: Option<&Json>) -> Asked<'a> {
-    Asked {
-        method,
-        path,
-        content_type: body.map(|_| "application/json"),
-        header: None,
-        body: whole(body.map(ToString::to_string).unwrap_or_default()),
-    }
+/// What a server said, if it is what it should be.
+fn read_as<T: DeserializeOwned>(said: Json) -> anyhow::Result<T> {
+    serde_json::from_value(said).map_err(|_| unreadable())
 }
 
-impl Problem {
-    /// Whether the API refused for a reason of this code.
-    pub(crate) fn has_code(&self, code: &str) -> bool {
-        matches!(self, Self::Refused(about) if about.get("code").is_some_and(|of| of == code))
-    }
-
-    /// Says it as a command says what was not done.
-    pub(crate) fn tell(self, output: Output) -> anyhow::Result<Answer> {
-        let mut about = match self {
-            Self::Failed(error) => return Err(error),
-            Self::Local(refusal) => return Ok(output.refuse(&refusal)),
-            Self::Misused(problem) => return Ok(output.misused(problem)),
-            Self::Refused(about) => about,
-        };
-        let status = about.remove("status").and_then(|status| status.as_u64());
-        output.complain_with(&about);
-        Ok(if status.is_some_and(|status| status >= 500) {
-            Answer::Failed
-        } else {
-            Answer::No
-        })
-    }
-}
-
-impl Output {
-    /// Prints what the API answered, or why it did not.
-    pub(crate) fn show(
-        self,
-        said: Result<Json, Problem>,
-        for_people: impl FnOnce(&Json, &mut dyn Write) -> io::Result<()>,
-    ) -> anyhow::Result<Answer> {
-        self.show_as(said, Json::clone, for_people)
-    }
-
-    /// The same of something that is not printed as it was answered.
-    pub(crate) fn show_as<T>(
-        self,
-        said: Result<T, Problem>,
-        as_json: impl FnOnce(&T) -> Json,
-        for_people: impl FnOnce(&T, &mut dyn Write) -> io::Result<()>,
-    ) -> anyhow::Result<Answer> {
-        match said {
-            Ok(said) => self.print(Ok(said), as_json, for_people),
-            Err(problem) => problem.tell(self),
-        }
-    }
+/// Why a server says no. One of another version may leave out all but the code.
+fn problem(said: &[u8]) -> Option<api::Problem> {
+    let said: Json = serde_json::from_slice(said).ok()?;
+    said.get("code")?;
+    let mut problem = serde_json::to_value(api::Problem::default()).ok()?;
+    problem.as_object_mut()?.extend(said.as_object()?.clone());
+    serde_json::from_value(problem).ok()
 }
 
 /// What a server says is not what it should.
-pub(crate) fn unreadable() -> Problem {
-    Problem::Local(RegistryError::Policy {
-        code: "unreadable",
-        problem: "the server said something that cannot be read: is it of another version?".into(),
-    })
+pub(crate) fn unreadable() -> anyhow::Error {
+    let problem = "the server said something that cannot be read: is it of another version?";
+    Problem::new(Answer::No, "unreadable", problem.into(), None).into()
+}
+
+/// What is said of a query, each part behind `&`.
+pub(crate) fn query<const N: usize>(parts: [(&str, Option<String>); N]) -> String {
+    let parts = parts.map(|(name, part)| {
+        let part = part.map(|part| format!("&{name}={}", encode(&part)));
+        part.unwrap_or_default()
+    });
+    parts.concat()
 }
 
 /// A text as one segment of a path, or as a part of a query.

@@ -3,17 +3,17 @@
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 
-use handfast_client::{Client, ClientError, Creation, Query};
+use handfast_client::{Client, Creation, Query};
 use handfast_id::{Standard, recognise};
 use handfast_registry::{NewValue, Principal};
 use handfast_wire::{Admin, AdminPermissions, Codec, Permissions, Reference, ResponseCode, Value};
 use serde_json::json;
 
 use crate::commands::inspect_view::Shown as Safe;
-use crate::commands::name::{NameCommand, NameTarget, Values};
-use crate::commands::resolve::{as_json, for_people};
-use crate::exit::Answer;
-use crate::remote::handle_server::{Connection, fail, handle_of, wait};
+use crate::commands::name::{NOTHING_TO_SET, NameCommand, NameTarget, Values};
+use crate::commands::resolve::print;
+use crate::exit::{Answer, misuse, misused};
+use crate::remote::handle_server::{Connection, failed, handle_of, wait};
 use crate::terminal::output::Output;
 
 /// Runs a command at the server that it names; `None` if it names none, or can name none.
@@ -21,26 +21,22 @@ pub(crate) fn run(command: &NameCommand) -> Option<anyhow::Result<Answer>> {
     let connection = command.connection()?;
     if connection.is_loose() {
         let problem = "--way, --key and --secret-file are for a server: give --server HOST:PORT";
-        return Some(Ok(command.output().misused(problem)));
+        return Some(Err(misused(problem)));
     }
     connection.server.as_ref()?;
     at_server(command, connection)
 }
 
 fn at_server(command: &NameCommand, connection: &Connection) -> Option<anyhow::Result<Answer>> {
-    let no = |on: &NameTarget, what: &str| {
-        let problem =
-            format!("{what} cannot be said in the handle protocol: do it where the name is stored");
-        Ok(on.output.misused(&problem))
+    let no = |what: &str| {
+        Err(misused(format!(
+            "{what} cannot be said in the handle protocol: do it where the name is stored"
+        )))
     };
     Some(match command {
-        NameCommand::Create {
-            on, reserve: true, ..
-        } => no(on, "--reserve"),
+        NameCommand::Create { reserve: true, .. } => no("--reserve"),
         NameCommand::Create { on, values, .. } => create(&At { on, connection }, values),
-        NameCommand::Show {
-            on, at: Some(_), ..
-        } => no(on, "--at"),
+        NameCommand::Show { at: Some(_), .. } => no("--at"),
         NameCommand::Show { on, at: None, .. } => show(&At { on, connection }),
         NameCommand::List {
             authority,
@@ -57,15 +53,15 @@ fn at_server(command: &NameCommand, connection: &Connection) -> Option<anyhow::R
             successor,
             ..
         } => match (reason.is_empty(), successor) {
-            (false, _) => no(on, "--reason"),
-            (true, Some(_)) => no(on, "--successor"),
+            (false, _) => no("--reason"),
+            (true, Some(_)) => no("--successor"),
             (true, None) => withdraw(&At { on, connection }),
         },
         // The handle protocol has no words for these, and they offer no --server.
-        NameCommand::Activate { .. }
-        | NameCommand::Restore { .. }
+        NameCommand::Activate(_)
+        | NameCommand::Restore(_)
         | NameCommand::Transfer { .. }
-        | NameCommand::Erase { .. }
+        | NameCommand::Erase(_)
         | NameCommand::History { .. }
         | NameCommand::Undo { .. } => return None,
     })
@@ -84,13 +80,16 @@ fn create(at: &At<'_>, values: &Values) -> anyhow::Result<Answer> {
     if let Ok(found) = recognise(&at.on.id, &Standard)
         && let Err(error) = found.check_whole(&Standard)
     {
-        let problem = format!("{}: {error}: {}", at.on.id, error.remedy());
-        return Ok(at.on.output.misused(&problem));
+        let (id, remedy) = (&at.on.id, error.remedy());
+        return Err(misused(format!("{id}: {error}: {remedy}")));
     }
     change(at, "created", async |client, handle| {
-        let mut all = with_urls(given(values)?, &values.urls, &[]);
+        let given = misuse(values.read_whole())?;
+        let given = given.iter().map(|new| settle(new, None)).collect();
+        let mut all = with_urls(given, &values.urls, &[]);
         let has_admin = all.iter().any(|value| value.is_type("HS_ADMIN"));
-        if let (Some(Principal::Identity { index, handle }), false) = (&at.on.who, has_admin) {
+        if let (Some(Principal::Identity { index, handle }), false) = (&at.on.caller.who, has_admin)
+        {
             let admin = Admin {
                 permissions: AdminPermissions::ALL,
                 administrator: Reference::new(handle, *index),
@@ -99,8 +98,8 @@ fn create(at: &At<'_>, values: &Values) -> anyhow::Result<Answer> {
             let index = (100..10_000).find(|index| !is_taken(index)).unwrap_or(100);
             all.push(Value::new(index, "HS_ADMIN", &admin.to_bytes()).into_owned());
         }
-        let created = client.create(handle, &all, Creation::default()).await?;
-        Ok(created.handle)
+        let created = client.create(handle, &all, Creation::default()).await;
+        created.map(|created| created.handle).map_err(failed)
     })
 }
 
@@ -108,11 +107,10 @@ fn create(at: &At<'_>, values: &Values) -> anyhow::Result<Answer> {
 /// request and removed in another: the protocol has none that does both.
 fn set(at: &At<'_>, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
     if remove.is_empty() && values.urls.is_empty() && values.is_empty() {
-        let problem = "nothing to set: give --url, --value or --remove";
-        return Ok(at.on.output.misused(problem));
+        return Err(misused(NOTHING_TO_SET));
     }
     change(at, "changed", async |client, handle| {
-        let given = values.read_whole().map_err(ChangeProblem::Usage)?;
+        let given = misuse(values.read_whole())?;
         let query = Query {
             includes_restricted: true,
             ..Query::all()
@@ -121,14 +119,14 @@ fn set(at: &At<'_>, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
             Ok(found) => found.values,
             // A handle may have none.
             Err(error) if error.code() == Some(ResponseCode::ValuesNotFound) => Vec::new(),
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(failed(error)),
         };
         let old_at = |index: u32| old.iter().find(|value| value.index == index);
         // Half of a change is worse than none. What nobody may read may be there all the same.
         let missing = remove.iter().find(|index| old_at(**index).is_none());
         if let (Some(index), false) = (missing, old.is_empty()) {
-            let problem = anyhow::anyhow!("{handle} has no value {index} to remove");
-            return Err(ChangeProblem::Usage(problem));
+            let problem = format!("{handle} has no value {index} to remove");
+            return Err(misused(problem));
         }
         let put = given
             .iter()
@@ -151,10 +149,10 @@ fn set(at: &At<'_>, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
         gone.dedup();
         gone.retain(|index| !is_put(index));
         if !put.is_empty() {
-            client.add(handle, &put, true).await?;
+            client.add(handle, &put, true).await.map_err(failed)?;
         }
         if !gone.is_empty() {
-            client.remove(handle, &gone).await?;
+            client.remove(handle, &gone).await.map_err(failed)?;
         }
         Ok(handle.to_string())
     })
@@ -162,18 +160,15 @@ fn set(at: &At<'_>, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
 
 fn withdraw(at: &At<'_>) -> anyhow::Result<Answer> {
     change(at, "withdrew", async |client, handle| {
-        client.delete(handle).await?;
+        client.delete(handle).await.map_err(failed)?;
         Ok(handle.to_string())
     })
 }
 
 fn show(at: &At<'_>) -> anyhow::Result<Answer> {
-    let (client, handle) = match prepare(at) {
-        Ok(prepared) => prepared,
-        Err(error) => return Ok(at.on.output.misused(&format!("{error:#}"))),
-    };
+    let (client, handle) = misuse(prepare(at))?;
     let query = Query {
-        includes_restricted: at.on.who.is_some(),
+        includes_restricted: at.on.caller.who.is_some(),
         ..Query::all()
     };
     let found = wait(async {
@@ -181,10 +176,7 @@ fn show(at: &At<'_>) -> anyhow::Result<Answer> {
         client.end_sessions().await;
         found
     })?;
-    match found {
-        Ok(found) => at.on.output.print(Ok(found), as_json, for_people),
-        Err(error) => Ok(fail(at.on.output, &error)),
-    }
+    print(&found.map_err(failed)?, at.on.caller.output)
 }
 
 fn list(
@@ -193,12 +185,9 @@ fn list(
     connection: &Connection,
     output: Output,
 ) -> anyhow::Result<Answer> {
-    let client = match connection.client(who) {
-        Ok(client) => client,
-        Err(error) => return Ok(output.misused(&format!("{error:#}"))),
-    };
+    let client = misuse(connection.client(who))?;
     let mut out = BufWriter::new(io::stdout());
-    let mut failed = None;
+    let mut unwritten = None;
     let mut each = |handle: &str| {
         let line = if output.is_json() {
             json!({ "id": handle }).to_string()
@@ -208,78 +197,49 @@ fn list(
         match writeln!(out, "{line}") {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
-                failed = Some(error);
+                unwritten = Some(error);
                 ControlFlow::Break(())
             }
         }
     };
     let listed = wait(client.list(prefix, &mut each))?;
-    if let Some(error) = failed {
+    if let Some(error) = unwritten {
         return Err(error.into());
     }
     out.flush()?;
-    match listed {
-        Ok(()) => Ok(Answer::Done),
-        Err(error) => Ok(fail(output, &error)),
-    }
-}
-
-/// Why a change was not made.
-enum ChangeProblem {
-    Client(ClientError),
-    Usage(anyhow::Error),
-}
-
-impl From<ClientError> for ChangeProblem {
-    fn from(error: ClientError) -> Self {
-        Self::Client(error)
-    }
+    listed.map_err(failed)?;
+    Ok(Answer::Done)
 }
 
 /// Logs in, makes a change and says what was done.
 fn change(
     at: &At<'_>,
     done: &str,
-    change: impl AsyncFnOnce(&Client, &str) -> Result<String, ChangeProblem>,
+    change: impl AsyncFnOnce(&Client, &str) -> anyhow::Result<String>,
 ) -> anyhow::Result<Answer> {
-    let output = at.on.output;
-    if at.on.who.is_none() {
-        let problem = "a server wants to know who changes something: \
-                       --as INDEX:HANDLE with --key FILE or --secret-file FILE";
-        return Ok(output.misused(problem));
+    if at.on.caller.who.is_none() {
+        return Err(misused(
+            "a server wants to know who changes something: \
+             --as INDEX:HANDLE with --key FILE or --secret-file FILE",
+        ));
     }
-    let (client, handle) = match prepare(at) {
-        Ok(prepared) => prepared,
-        Err(error) => return Ok(output.misused(&format!("{error:#}"))),
-    };
-    let changed = wait(async {
+    let (client, handle) = misuse(prepare(at))?;
+    let handle = wait(async {
         let changed = change(&client, &handle).await;
         client.end_sessions().await;
         changed
-    })?;
+    })??;
     let server = at.connection.server.as_ref().map(ToString::to_string);
-    match changed {
-        Ok(handle) => output.print(
-            Ok(handle),
-            |handle| json!({"id": handle, "server": server}),
-            |handle, out| {
-                let server = server.as_deref().unwrap_or_default();
-                writeln!(out, "{done} {} at {server}", Safe(handle))
-            },
-        ),
-        Err(ChangeProblem::Client(error)) => Ok(fail(output, &error)),
-        Err(ChangeProblem::Usage(error)) => Ok(output.misused(&format!("{error:#}"))),
-    }
+    let said = json!({"id": handle, "server": server});
+    at.on.caller.output.print(&said, |out| {
+        let server = server.as_deref().unwrap_or_default();
+        writeln!(out, "{done} {} at {server}", Safe(&handle))
+    })
 }
 
 fn prepare(at: &At<'_>) -> anyhow::Result<(Client, String)> {
     let handle = handle_of(&at.on.id, &Standard)?;
-    Ok((at.connection.client(at.on.who.as_ref())?, handle))
-}
-
-fn given(values: &Values) -> Result<Vec<Value<'static>>, ChangeProblem> {
-    let given = values.read_whole().map_err(ChangeProblem::Usage)?;
-    Ok(given.iter().map(|new| settle(new, None)).collect())
+    Ok((at.connection.client(at.on.caller.who.as_ref())?, handle))
 }
 
 /// A value with what is usual, or what it had before, where nothing is said.
@@ -323,16 +283,6 @@ impl NameCommand {
         connection.is_some_and(|given| given.is_loose() || given.server.is_some())
     }
 
-    /// As whom it is asked, if not as the operator.
-    pub(crate) fn who(&self) -> Option<&Principal> {
-        self.said().0
-    }
-
-    /// How it prints.
-    pub(crate) fn output(&self) -> Output {
-        self.said().1
-    }
-
     /// Of which server it is asked, if it can be asked of one.
     fn connection(&self) -> Option<&Connection> {
         match self {
@@ -341,29 +291,29 @@ impl NameCommand {
             | Self::Set { connection, .. }
             | Self::Show { connection, .. }
             | Self::Withdraw { connection, .. } => Some(connection),
-            Self::Activate { .. }
-            | Self::Erase { .. }
+            Self::Activate(_)
+            | Self::Erase(_)
             | Self::History { .. }
-            | Self::Restore { .. }
+            | Self::Restore(_)
             | Self::Transfer { .. }
             | Self::Undo { .. } => None,
         }
     }
 
-    /// What every command says: who asks, and how it prints.
-    fn said(&self) -> (Option<&Principal>, Output) {
+    /// As whom it is asked, if not as the operator.
+    pub(crate) fn who(&self) -> Option<&Principal> {
         match self {
-            Self::List { who, output, .. } => (who.as_ref(), *output),
+            Self::List { who, .. } => who.as_ref(),
             Self::Create { on, .. }
             | Self::Show { on, .. }
             | Self::Set { on, .. }
-            | Self::Activate { on }
+            | Self::Activate(on)
             | Self::Withdraw { on, .. }
-            | Self::Restore { on }
+            | Self::Restore(on)
             | Self::Transfer { on, .. }
-            | Self::Erase { on }
+            | Self::Erase(on)
             | Self::History { on, .. }
-            | Self::Undo { on, .. } => (on.who.as_ref(), on.output),
+            | Self::Undo { on, .. } => on.caller.who.as_ref(),
         }
     }
 }

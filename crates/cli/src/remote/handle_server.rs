@@ -14,8 +14,7 @@ use handfast_wire::ResponseCode;
 use handfast_wire::crypto::{SigningKey, read_private_key};
 use zeroize::Zeroizing;
 
-use crate::exit::{Answer, UnreadableInput};
-use crate::terminal::output::Output;
+use crate::exit::{Answer, Problem, UnreadableInput};
 
 /// A handle server, and how to log in there.
 ///
@@ -124,52 +123,61 @@ pub(crate) fn handle_of(id: &str, rules: &dyn Rules) -> anyhow::Result<String> {
     Ok(handle.as_str().to_string())
 }
 
-/// Says why a server did not do something: the answer is no, the network failed, or something has
-/// to be given.
-pub(crate) fn fail(output: Output, error: &ClientError) -> Answer {
-    let (code, answer, hint) = match error {
-        ClientError::Refused { code, .. } => return refuse(output, *code, error),
-        ClientError::LoginNeeded { .. } => (
-            "login-needed",
-            Answer::No,
-            "log in with --as INDEX:HANDLE and --key FILE or --secret-file FILE",
-        ),
-        ClientError::NoRoots { .. } => (
-            "no-roots",
-            Answer::Misused,
-            "give --server HOST:PORT, or --root with a file of root information",
-        ),
-        ClientError::NoService { .. } => (
-            "no-service",
-            Answer::No,
-            "is the prefix right, and can that server be asked this, and by this way?",
-        ),
-        ClientError::Network { .. } => (
-            "network",
-            Answer::Failed,
-            "is the address right, and can it be reached from here?",
-        ),
-        ClientError::Reply { .. } => (
-            "bad-reply",
-            Answer::Failed,
-            "someone in between may have changed it; ask another server, or by another way",
-        ),
-        ClientError::Aliases(_) => ("alias-loop", Answer::No, "leave out --follow-aliases"),
-        ClientError::Referrals { .. } => (
-            "referral-loop",
-            Answer::Failed,
-            "ask the server that should have it, with --server",
-        ),
-        ClientError::Incomplete { .. } => ("incomplete", Answer::Failed, "ask with --way tcp"),
-        _ => ("usage", Answer::Misused, "see --help"),
-    };
-    output.complain(code, &error.to_string(), Some(hint));
-    answer
+/// A handle server did not do something.
+pub(crate) fn failed(error: ClientError) -> anyhow::Error {
+    Problem::from(error).into()
 }
 
-/// What a server says, as it says it.
-fn refuse(output: Output, code: ResponseCode, error: &ClientError) -> Answer {
-    let (answer, hint) = match code {
+/// The answer is no, the network failed, or something has to be given.
+impl From<ClientError> for Problem {
+    fn from(error: ClientError) -> Self {
+        let (code, answer, hint) = match &error {
+            ClientError::Refused { code, .. } => {
+                let (answer, hint) = advice(*code);
+                let name = code.to_string().to_ascii_lowercase().replace('_', "-");
+                return Self::new(answer, &name, error.to_string(), hint);
+            }
+            ClientError::LoginNeeded { .. } => (
+                "login-needed",
+                Answer::No,
+                "log in with --as INDEX:HANDLE and --key FILE or --secret-file FILE",
+            ),
+            ClientError::NoRoots { .. } => (
+                "no-roots",
+                Answer::Misused,
+                "give --server HOST:PORT, or --root with a file of root information",
+            ),
+            ClientError::NoService { .. } => (
+                "no-service",
+                Answer::No,
+                "is the prefix right, and can that server be asked this, and by this way?",
+            ),
+            ClientError::Network { .. } => (
+                "network",
+                Answer::Failed,
+                "is the address right, and can it be reached from here?",
+            ),
+            ClientError::Reply { .. } => (
+                "bad-reply",
+                Answer::Failed,
+                "someone in between may have changed it; ask another server, or by another way",
+            ),
+            ClientError::Aliases(_) => ("alias-loop", Answer::No, "leave out --follow-aliases"),
+            ClientError::Referrals { .. } => (
+                "referral-loop",
+                Answer::Failed,
+                "ask the server that should have it, with --server",
+            ),
+            ClientError::Incomplete { .. } => ("incomplete", Answer::Failed, "ask with --way tcp"),
+            _ => ("usage", Answer::Misused, "see --help"),
+        };
+        Self::new(answer, code, error.to_string(), Some(hint))
+    }
+}
+
+/// What an error of a server means, and perhaps what to do about it.
+fn advice(code: ResponseCode) -> (Answer, Option<&'static str>) {
+    match code {
         ResponseCode::Error | ResponseCode::ProtocolError | ResponseCode::RecursionCountTooHigh => {
             (Answer::Failed, None)
         }
@@ -188,10 +196,7 @@ fn refuse(output: Output, code: ResponseCode, error: &ClientError) -> Answer {
             (Answer::No, Some("the key or secret is not that of --as"))
         }
         _ => (Answer::No, None),
-    };
-    let name = code.to_string().to_ascii_lowercase().replace('_', "-");
-    output.complain(&name, &error.to_string(), hint);
-    answer
+    }
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {

@@ -3,3 +3,4 @@
 pub(crate) mod lines;
 pub(crate) mod output;
 pub(crate) mod progress;
+pub(crate) mod words;

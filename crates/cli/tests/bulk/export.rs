@@ -7,35 +7,48 @@ use crate::*;
 
 /// A folder with all that a registry can hold.
 fn rich() -> Folder {
-    let folder = Folder::with(&[
-        "20.1",
-        "20.1.sub",
-        "20.9",
-        "20.2.own",
-        "urn:urn-3",
-        "urn:urn-3:HUL",
-    ]);
+    let folder = Folder::with(
+        PROGRAM,
+        &[
+            "20.1",
+            "20.1.sub",
+            "20.9",
+            "20.2.own",
+            "urn:urn-3",
+            "urn:urn-3:HUL",
+        ],
+    );
     let binary = folder.write("binary", [0, 0xFF, b'\n', 0xC3, 0x28]);
     let long = folder.write("long", "ü\t\"\\\u{2028}".repeat(500));
     // References and absolute TTLs have no flags.
     let references = folder.write(
         "references.ndjson",
-        r#"{"id":"20.1/refers","values":[{"index":2147483647,"type":"X","data":"","ttl":"2030-01-01T00:00:00Z","timestamp":"1999-12-31T23:59:59Z","permissions":"1111","references":[{"handle":"20.1/rich","index":7},{"handle":"é/x","index":0}]}],"created":"1998-07-06T05:04:03.002Z"}"#,
+        concat!(
+            r#"{"id":"20.1/refers","values":[{"index":2147483647,"type":"X","data":"","#,
+            r#""ttl":"2030-01-01T00:00:00Z","timestamp":"1999-12-31T23:59:59Z","#,
+            r#""permissions":"1111","references":[{"handle":"20.1/rich","index":7},"#,
+            r#"{"handle":"é/x","index":0}]}],"created":"1998-07-06T05:04:03.002Z"}"#,
+        ),
+    );
+    let about = r#"--persistence|erasable|--title|Erasable "x"|--meaning|é|--contact|a@b.example"#;
+    let values = format!(
+        "--value|7:BINARY:@{binary}|--permissions|7:1010|--ttl|7:0|\
+         --value|8:TEXT:@{long}|--value|300:HS_SECKEY:geheim"
     );
     let commands = format!(
-        r#"authority|create|20.3|--persistence|erasable|--title|Erasable "x"|--meaning|é|--contact|a@b.example
+        r#"authority|create|20.3|{about}
 authority|create|20.4|--case|sensitive|--ttl|77|--pattern|[a-z]+|--approval|true
 authority|create|2000.02|--profile|cordra
 authority|request|20.6|--as|ann|--create
 authority|grant|20.1|--to|ann|--role|lead
 authority|grant|20.1|--to|300:20.1/bob|--role|write
-name|create|20.1/Rich|--url|https://b.example/|--url|https://a.example/?q=%22&x|--value|7:BINARY:@{binary}|--permissions|7:1010|--ttl|7:0|--value|8:TEXT:@{long}|--value|300:HS_SECKEY:geheim
+name|create|20.1/Rich|--url|https://b.example/|--url|https://a.example/?q=%22&x|{values}
 name|create|20.1/Empty
 name|create|20.1/gone|--url|https://g.example/
 name|withdraw|20.1/gone|--reason|moved "away"	é|--successor|20.1/rich
 name|create|20.1/hidden|--reserve|--url|https://h.example/
-name|create|20.1/held
-name|transfer|20.1/held|--to|300:20.1/bob
+name|create|20.1/handed-over
+name|transfer|20.1/handed-over|--to|300:20.1/bob
 name|create|20.1.sub/x/y|--url|https://sub.example/
 name|create|20.3/person|--url|https://p.example/
 name|create|20.3/secretly|--reserve
@@ -58,7 +71,7 @@ fn what_is_exported_and_imported_into_another_folder_gives_the_same_bytes() {
     for secrets in [&[][..], &["--with-secrets"]] {
         let exported = folder.done(&[&["export"], secrets].concat());
         assert_eq!(exported.contains("geheim"), !secrets.is_empty());
-        let other = Folder::empty();
+        let other = Folder::empty(PROGRAM);
         let file = other.write("export.ndjson", &exported);
         other.done(&["import", &file]);
         let again = other.done(&[&["export"], secrets].concat());
@@ -130,7 +143,7 @@ fn an_export_is_of_an_authority_or_of_what_came_after_an_event() {
             "20.1.sub/x/y",
             "20.1/Empty",
             "20.1/gone",
-            "20.1/held",
+            "20.1/handed-over",
             "20.1/hidden",
             "20.1/refers",
             "20.1/Rich"
@@ -158,7 +171,7 @@ fn an_export_is_of_an_authority_or_of_what_came_after_an_event() {
     assert_eq!(ids(&both), ["20.1.sub/x/y"]);
 
     // What was exported before and since, imported one after the other, is the whole.
-    let other = Folder::empty();
+    let other = Folder::empty(PROGRAM);
     let first = folder.file("first.ndjson");
     folder.done(&["export", &first]);
     let told = folder.json(&["export", &first]);

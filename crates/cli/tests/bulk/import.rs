@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::*;
 
-const BAD: &str = r#"{"id":"20.1/first","urls":["https://a.example/"]}
+const BAD: &str = concat!(
+    r#"{"id":"20.1/first","urls":["https://a.example/"]}
 not JSON
 {"id":"20.1/unknown-field","colour":"red"}
 {"id":"20.1/","urls":["https://a.example/"]}
@@ -21,11 +22,13 @@ not JSON
 {"id":"20.1/reason","state":"withdrawn"}
 {"id":"20.1/state","state":"lost"}
 "20.1/text"
-{"id":"20.1/last","urls":["https://a.example/"],"values":[{"index":5,"type":"EMAIL","data":"a@b.example"}],"state":"reserved"}"#;
+{"id":"20.1/last","urls":["https://a.example/"],"state":"reserved","#,
+    r#""values":[{"index":5,"type":"EMAIL","data":"a@b.example"}]}"#,
+);
 
 #[test]
 fn bad_lines_are_named_and_good_ones_are_not_lost() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let file = folder.write("names.ndjson", BAD);
     let (summary, told) = folder.not_all(&["import", &file]);
     assert_eq!(counts(&summary[0]), [3, 0, 0, 11]);
@@ -43,7 +46,7 @@ fn bad_lines_are_named_and_good_ones_are_not_lost() {
         (14, "bad-field"),
     ];
     assert_eq!(
-        refusals(&told),
+        refused_lines(&told),
         expected.map(|(line, code)| (line, code.to_string()))
     );
     let reason = |line: u64| {
@@ -74,7 +77,7 @@ fn bad_lines_are_named_and_good_ones_are_not_lost() {
 /// named.
 #[test]
 fn bytes_that_are_no_text_spoil_their_line_alone() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let mut input =
         b"{\"id\":\"20.1/a\"}\r\n{\"id\":\"20.1/\xFF\"}\r\n{\"id\":\"20.1/b\"}\r\n".to_vec();
     input.extend(b"{\"id\":\"20.1/long\",\"urls\":[\"");
@@ -83,14 +86,17 @@ fn bytes_that_are_no_text_spoil_their_line_alone() {
     let file = folder.write("names.ndjson", input);
     let (summary, told) = folder.not_all(&["import", &file]);
     assert_eq!(counts(&summary[0]), [3, 0, 0, 2]);
-    let refused: Vec<_> = refusals(&told).into_iter().map(|(line, _)| line).collect();
+    let refused: Vec<_> = refused_lines(&told)
+        .into_iter()
+        .map(|(line, _)| line)
+        .collect();
     assert_eq!(refused, [2, 4]);
     assert_eq!(names(&folder, "20.1"), ["20.1/a", "20.1/b", "20.1/c"]);
 }
 
 #[test]
 fn a_dry_run_says_what_would_be_done_and_does_nothing() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     folder.done(&["name", "create", "20.1/same", "--url", "https://s.example/"]);
     folder.done(&[
         "name",
@@ -142,7 +148,7 @@ fn a_dry_run_says_what_would_be_done_and_does_nothing() {
 
 #[test]
 fn the_outcome_has_a_line_for_each_line_with_its_event() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     folder.done(&["name", "create", "20.1/same", "--url", "https://s.example/"]);
     let mut input = r#"{"id":"20.1/same","urls":["https://s.example/"]}"#.to_string();
     for number in 0..300 {
@@ -179,7 +185,7 @@ fn the_outcome_has_a_line_for_each_line_with_its_event() {
             assert_eq!(url, format!("https://{}.example/", number - passed));
         }
     }
-    assert_eq!(refusals(&outcomes).len(), 3);
+    assert_eq!(refused_lines(&outcomes).len(), 3);
     // An import that is run again says the same of each line, but that nothing is new.
     folder.not_all(&["import", &file, "--outcome", &outcome]);
     let again = lines(&fs::read_to_string(&outcome).unwrap());
@@ -189,7 +195,7 @@ fn the_outcome_has_a_line_for_each_line_with_its_event() {
 
 #[test]
 fn equal_names_are_unchanged_and_different_ones_are_changed_only_when_asked() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     folder.done(&["name", "create", "20.1/x", "--url", "https://x.example/"]);
     folder.done(&["name", "create", "20.1/gone", "--url", "https://g.example/"]);
     folder.done(&["name", "withdraw", "20.1/gone", "--reason", "wrong"]);
@@ -212,20 +218,24 @@ fn equal_names_are_unchanged_and_different_ones_are_changed_only_when_asked() {
 
     let different = folder.write(
         "different.ndjson",
-        r#"{"id":"20.1/x","urls":["https://new.example/"],"values":[{"index":7,"type":"DESC","data":"d"}]}
+        r#"{"id":"20.1/x","values":[{"index":7,"type":"DESC","data":"d"}],"urls":["https://n/"]}
 {"id":"20.1/gone","urls":["https://back.example/"],"state":"active"}
 {"id":"20.1/id","values":[{"index":5,"type":"EMAIL","data":"a@b.example"}]}"#,
     );
     let (summary, told) = folder.not_all(&["import", &different]);
     assert_eq!(counts(&summary[0]), [0, 0, 0, 3]);
-    assert!(refusals(&told).iter().all(|(_, code)| code == "differs"));
+    assert!(
+        refused_lines(&told)
+            .iter()
+            .all(|(_, code)| code == "differs")
+    );
     assert_eq!(events(&folder), before);
 
     assert_eq!(
         counts(&folder.json(&["import", &different, "--update"])),
         [0, 3, 0, 0]
     );
-    assert_eq!(urls(&folder, "20.1/x"), ["https://new.example/"]);
+    assert_eq!(urls(&folder, "20.1/x"), ["https://n/"]);
     assert_eq!(
         folder.json(&["name", "show", "20.1/gone"])["state"],
         "active"
@@ -245,12 +255,16 @@ fn equal_names_are_unchanged_and_different_ones_are_changed_only_when_asked() {
         "nothing is done twice"
     );
     let (_, told) = folder.not_all(&["import", &equal, "--update", "--as", "eve"]);
-    assert!(refusals(&told).iter().all(|(_, code)| code == "denied"));
+    assert!(
+        refused_lines(&told)
+            .iter()
+            .all(|(_, code)| code == "denied")
+    );
 }
 
 #[test]
 fn a_table_gives_names_with_urls_in_order_and_other_values() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let table = "\u{FEFF}id,url,url2,EMAIL:5,state,reason,successor\n\
                  20.1/a,https://1.example/,https://2.example/,\"a,\"\"b\"\"@example.org\",,,\n\
                  20.1/b,,,,reserved,,\n\
@@ -270,7 +284,7 @@ fn a_table_gives_names_with_urls_in_order_and_other_values() {
         (8, "duplicate"),
     ];
     assert_eq!(
-        refusals(&told),
+        refused_lines(&told),
         expected.map(|(line, code)| (line, code.to_string()))
     );
     assert_eq!(
@@ -288,7 +302,7 @@ fn a_table_gives_names_with_urls_in_order_and_other_values() {
     // What a table can say comes back from one.
     let exported = folder.file("out.csv");
     folder.done(&["export", &exported, "--format", "csv"]);
-    let other = Folder::with(&["20.1"]);
+    let other = Folder::with(PROGRAM, &["20.1"]);
     other.done(&["import", &exported]);
     let again = other.file("again.csv");
     other.done(&["export", &again, "--format", "csv"]);
@@ -300,7 +314,7 @@ fn a_table_gives_names_with_urls_in_order_and_other_values() {
 
 #[test]
 fn a_batch_file_does_its_operations_in_their_order() {
-    let folder = Folder::empty();
+    let folder = Folder::empty(PROGRAM);
     let data = folder.write("data.bin", [0, 1, 0xFF]);
     let batch = format!(
         "AUTHENTICATE PUBKEY:300:0.NA/20.500.12345
@@ -354,7 +368,7 @@ UNHOME 127.0.0.1:2641:TCP
     let (summary, told) = folder.not_all(&["import", &file]);
     assert_eq!(summary[0]["format"], "batch");
     assert_eq!(counts(&summary[0]), [4, 5, 0, 6]);
-    let refused = refusals(&told);
+    let refused = refused_lines(&told);
     let line = |text: &str, nth: usize| {
         let mut found = (1_u64..).zip(batch.lines());
         found
@@ -422,20 +436,20 @@ UNHOME 127.0.0.1:2641:TCP
 /// Where deleting is allowed a batch file deletes.
 #[test]
 fn a_batch_file_erases_where_that_is_allowed() {
-    let folder = Folder::with(&[]);
+    let folder = Folder::with(PROGRAM, &[]);
     folder.done(&["authority", "create", "20.2", "--persistence", "erasable"]);
     folder.done(&["name", "create", "20.2/x", "--url", "https://x.example/"]);
     let file = folder.write("operations", "DELETE 20.2/x\n\nDELETE 20.2/x\n");
     let (summary, told) = folder.not_all(&["import", &file]);
     assert_eq!(counts(&summary[0]), [0, 1, 0, 1]);
-    assert_eq!(refusals(&told), [(3, "not-found".to_string())]);
+    assert_eq!(refused_lines(&told), [(3, "not-found".to_string())]);
     assert!(names(&folder, "20.2").is_empty());
 }
 
 /// More operations than share a transaction.
 #[test]
 fn a_batch_file_of_thousands_of_operations_is_done_to_its_end() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let mut batch = String::new();
     for number in 0..1_234 {
         write!(
@@ -452,15 +466,21 @@ fn a_batch_file_of_thousands_of_operations_is_done_to_its_end() {
 
 #[test]
 fn a_json_dump_brings_its_prefixes_and_records() {
-    let folder = Folder::empty();
+    let folder = Folder::empty(PROGRAM);
     let dump = r#"{ "homedPrefixes": ["0.NA/0.NA", "0.NA/20.500.12345"],
   "handleRecords": {
     "20.500.12345/ABC": { "handle": "20.500.12345/ABC", "responseCode": 1, "values": [
-      {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}, "ttl": 60, "timestamp": "2020-01-02T03:04:05Z"},
-      {"index": 100, "type": "HS_ADMIN", "data": {"format": "admin", "value": {"handle": "0.NA/20.500.12345", "index": 200, "permissions": "011111110011"}}, "ttl": 86400, "timestamp": "2020-01-02T03:04:05Z"}]},
+      {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"},
+        "ttl": 60, "timestamp": "2020-01-02T03:04:05Z"},
+      {"index": 100, "type": "HS_ADMIN", "data": {"format": "admin", "value":
+        {"handle": "0.NA/20.500.12345", "index": 200, "permissions": "011111110011"}},
+        "ttl": 86400, "timestamp": "2020-01-02T03:04:05Z"}]},
     "20.500.12345/BAD": { "handle": "20.500.12345/BAD", "values": [{"index": "one"}]},
-    "20.500.12345/script": { "values": [{"index": 1, "type": "URL", "data": {"format": "string", "value": "javascript:1"}}]},
-    "20.500.12345/bin": { "values": [{"index": 1, "type": "B", "data": {"format": "base64", "value": "AAH/"}, "permissions": "1100", "references": [{"handle": "20.1/r", "index": 3}]}]}
+    "20.500.12345/script": { "values": [
+      {"index": 1, "type": "URL", "data": {"format": "string", "value": "javascript:1"}}]},
+    "20.500.12345/bin": { "values": [
+      {"index": 1, "type": "B", "data": {"format": "base64", "value": "AAH/"},
+        "permissions": "1100", "references": [{"handle": "20.1/r", "index": 3}]}]}
   }}"#;
     let file = folder.write("dump.json", dump);
     let (summary, told) = folder.not_all(&["import", &file]);
@@ -493,7 +513,7 @@ fn a_json_dump_brings_its_prefixes_and_records() {
         "--authority",
         "20.500.12345",
     ]);
-    let other = Folder::empty();
+    let other = Folder::empty(PROGRAM);
     other.done(&["import", &first]);
     let again = other.file("again.json");
     other.done(&[
@@ -513,7 +533,7 @@ fn a_json_dump_brings_its_prefixes_and_records() {
 /// One that ends before its end: what came before is kept, and it is said that it is not whole.
 #[test]
 fn a_json_dump_that_breaks_off_keeps_what_came_before() {
-    let folder = Folder::empty();
+    let folder = Folder::empty(PROGRAM);
     let dump = r#"{"homedPrefixes": ["0.NA/20.1"], "handleRecords": {
 "20.1/a": {"handle": "20.1/a", "values": []},
 "20.1/b": {"handle": "20.1/b", "values": []},
@@ -526,7 +546,7 @@ fn a_json_dump_that_breaks_off_keeps_what_came_before() {
 /// A line is an object: an array is none, even if its first item is a name.
 #[test]
 fn a_line_that_is_an_array_is_refused() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let file = folder.write(
         "names.ndjson",
         "[\"20.1/list\"]\n[\"20.1/b\",[\"https://b\"]]\n",
@@ -538,7 +558,7 @@ fn a_line_that_is_an_array_is_refused() {
 
 #[test]
 fn irregular_names_are_taken_only_when_they_migrate_and_are_marked() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let file = folder.write(
         "names.ndjson",
         r#"{"id":"20.1/regular","urls":["https://r.example/"]}
@@ -549,7 +569,7 @@ fn irregular_names_are_taken_only_when_they_migrate_and_are_marked() {
     let (summary, told) = folder.not_all(&["import", &file]);
     assert_eq!(counts(&summary[0]), [1, 0, 0, 3]);
     let expected = [2, 3, 4].map(|line| (line, "bad-character".to_string()));
-    assert_eq!(refusals(&told), expected);
+    assert_eq!(refused_lines(&told), expected);
 
     assert_eq!(
         counts(&folder.json(&["import", &file, "--migrate"])),
@@ -573,7 +593,7 @@ fn irregular_names_are_taken_only_when_they_migrate_and_are_marked() {
     assert_eq!(error[0]["error"]["code"], "bad-character");
     // In another folder they migrate again, and are the same.
     let exported = folder.done(&["export"]);
-    let other = Folder::empty();
+    let other = Folder::empty(PROGRAM);
     let file = other.write("export.ndjson", &exported);
     other.done(&["import", &file, "--migrate"]);
     assert_eq!(other.done(&["export"]), exported);
@@ -581,7 +601,7 @@ fn irregular_names_are_taken_only_when_they_migrate_and_are_marked() {
 
 #[test]
 fn local_names_are_put_under_an_authority() {
-    let folder = Folder::with(&["20.1", "20.1.x"]);
+    let folder = Folder::with(PROGRAM, &["20.1", "20.1.x"]);
     let file = folder.write(
         "names.csv",
         "id,url\nx,https://1.example/\n20.9/y,https://2.example/\n",
@@ -600,7 +620,7 @@ fn local_names_are_put_under_an_authority() {
 /// What an operation does depends on those before it, in a dry run too.
 #[test]
 fn a_dry_run_of_a_batch_file_says_what_the_batch_would_do() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let batch = "CREATE 20.1/x\n1 URL 60 1110 UTF8 https://x.example/\n\n\
                  ADD 20.1/x\n2 DESC 60 1110 UTF8 two\n\nREMOVE 2:20.1/x\n\nDELETE 20.1/x\n";
     let file = folder.write("x.batch", batch);
@@ -614,7 +634,7 @@ fn a_dry_run_of_a_batch_file_says_what_the_batch_would_do() {
 /// What was refused as a whole has left nothing, and there is nothing to go on with.
 #[test]
 fn a_file_that_is_refused_as_a_whole_leaves_no_job() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let table = folder.write("no.csv", "name,url\n20.1/x,https://x.example/\n");
     folder.not_all(&["import", &table]);
     let list = folder.json(&["job", "list"]);
@@ -625,7 +645,7 @@ fn a_file_that_is_refused_as_a_whole_leaves_no_job() {
 /// resumed after an interruption, that is what it was the first time.
 #[test]
 fn names_that_wait_for_approval_are_unchanged_when_they_are_imported_again() {
-    let folder = Folder::with(&[]);
+    let folder = Folder::with(PROGRAM, &[]);
     folder.done(&["authority", "create", "20.5", "--approval", "true"]);
     folder.done(&[
         "authority",

@@ -10,7 +10,7 @@ fn job(folder: &Folder, arguments: &[&str]) -> Value {
 
 /// Names of which some are at `old.example`, one of them withdrawn.
 fn at_old_example() -> Folder {
-    let folder = Folder::with(&["20.1", "20.1.sub", "20.2"]);
+    let folder = Folder::with(PROGRAM, &["20.1", "20.1.sub", "20.2"]);
     for (id, url) in [
         ("20.1/a", "https://old.example/a"),
         ("20.1/b", "https://old.example:8080/?u=https://old.example/"),
@@ -120,7 +120,7 @@ fn jobs_are_undone_but_not_over_later_ones() {
 
 #[test]
 fn a_list_of_names_is_withdrawn_and_comes_back_with_the_job_undone() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     folder.done(&["authority", "create", "20.3", "--persistence", "erasable"]);
     let ids: Vec<_> = (0..5).map(|number| format!("20.1/n{number}")).collect();
     for id in &ids {
@@ -141,7 +141,7 @@ fn a_list_of_names_is_withdrawn_and_comes_back_with_the_job_undone() {
     assert_eq!(counts(&summary[0]), [0, 4, 0, 2]);
     let expected = [(5, "not-found"), (6, "state")];
     assert_eq!(
-        refusals(&told),
+        refused_lines(&told),
         expected.map(|(line, code)| (line, code.to_string()))
     );
     let gone = folder.json(&["name", "show", "20.1/n2"]);
@@ -171,7 +171,7 @@ fn a_list_of_names_is_withdrawn_and_comes_back_with_the_job_undone() {
 /// More names than share a transaction.
 #[test]
 fn a_job_goes_over_all_names_of_an_authority() {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
     let mut input = String::new();
     for number in 0..1_203 {
         let url = format!("https://old.example/{number}");

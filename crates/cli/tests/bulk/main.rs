@@ -6,19 +6,18 @@
     reason = "a test may panic"
 )]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod export;
 mod import;
 mod jobs;
 mod updates;
 
-use common::{Folder, lines};
+use handfast_testing::{Folder, lines};
 use serde_json::Value;
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_handfast");
+
 /// Refused lines with their numbers and codes, by number.
-fn refusals(outcomes: &[Value]) -> Vec<(u64, String)> {
+fn refused_lines(outcomes: &[Value]) -> Vec<(u64, String)> {
     let refused = outcomes
         .iter()
         .filter(|outcome| outcome["outcome"] == "refused");

@@ -4,15 +4,27 @@ use std::fs;
 
 use crate::*;
 
-const ADMIN: &str = r#"{"index":100,"type":"HS_ADMIN","data":{"format":"admin","value":{"handle":"0.NA/20.1","index":200,"permissions":"011111110011"}}}"#;
+const ADMIN: &str = concat!(
+    r#"{"index":100,"type":"HS_ADMIN","data":{"format":"admin","#,
+    r#""value":{"handle":"0.NA/20.1","index":200,"permissions":"011111110011"}}}"#,
+);
+const SECRET: &str = r#"{"index":300,"type":"HS_SECKEY","data":"geheim"}"#;
 
 /// Names with more values than most tables have columns.
 fn rich() -> Folder {
-    let folder = Folder::with(&["20.1"]);
+    let folder = Folder::with(PROGRAM, &["20.1"]);
+    let title = r#"{"index":2,"type":"TITLE","data":"A"}"#;
+    let urls = [
+        r#"{"index":2,"type":"URL","data":"https://b1","ttl":60,"permissions":"1110"}"#,
+        r#"{"index":4,"type":"URL","data":"https://b2"}"#,
+        r#"{"index":9,"type":"URL","data":"https://b3"}"#,
+    ]
+    .join(",");
+    let tombstone = r#"{"reason":"old","successor":"20.1/a"}"#;
     let input = format!(
-        r#"{{"id":"20.1/a","urls":["https://o/a"],"values":[{{"index":2,"type":"TITLE","data":"A"}},{ADMIN},{{"index":300,"type":"HS_SECKEY","data":"geheim"}}]}}
-{{"id":"20.1/b","values":[{{"index":2,"type":"URL","data":"https://b1","ttl":60,"permissions":"1110"}},{{"index":4,"type":"URL","data":"https://b2"}},{{"index":9,"type":"URL","data":"https://b3"}}]}}
-{{"id":"20.1/gone","urls":["https://o/gone"],"state":"withdrawn","withdrawn":{{"reason":"old","successor":"20.1/a"}}}}
+        r#"{{"id":"20.1/a","urls":["https://o/a"],"values":[{title},{ADMIN},{SECRET}]}}
+{{"id":"20.1/b","values":[{urls}]}}
+{{"id":"20.1/gone","urls":["https://o/gone"],"state":"withdrawn","withdrawn":{tombstone}}}
 "#
     );
     let file = folder.write("names.ndjson", input);
@@ -113,9 +125,9 @@ fn values_are_named_by_index_and_urls_by_their_order() {
     let file = folder.write("titles.csv", table);
     let (summary, told) = folder.not_all(&["import", &file, "--update"]);
     assert_eq!(counts(&summary[0]), [0, 1, 1, 1]);
-    assert_eq!(refusals(&told), [(3, "other-type".to_string())]);
-    let kept = ["1 URL https://o/a", "2 TITLE New", "100 HS_ADMIN …"];
-    assert_eq!(values(&folder, "20.1/a")[..3], kept);
+    assert_eq!(refused_lines(&told), [(3, "other-type".to_string())]);
+    let expected = ["1 URL https://o/a", "2 TITLE New", "100 HS_ADMIN …"];
+    assert_eq!(values(&folder, "20.1/a")[..3], expected);
 
     let table = "id,url2,url\n20.1/a,https://second,\n20.1/b,https://n2,\n20.1/gone,,\n";
     let file = folder.write("second.csv", table);
@@ -177,8 +189,9 @@ fn replace_removes_what_a_line_does_not_name_and_a_dry_run_says_so() {
     let told = folder.done(&["import", &file, "--update", "--replace", "--dry-run"]);
     assert_eq!(
         told,
-        "line 2: changed 20.1/a\n    - 1 URL https://o/a\n    + 1 URL https://n/a\n    - 2 TITLE A\n    \
-         - 100 HS_ADMIN (19 bytes)\nwould be created 0, changed 1 (values: 0 added, 1 changed, 2 removed), \
+        "line 2: changed 20.1/a\n    - 1 URL https://o/a\n    + 1 URL https://n/a\n    \
+         - 2 TITLE A\n    - 100 HS_ADMIN (19 bytes)\n\
+         would be created 0, changed 1 (values: 0 added, 1 changed, 2 removed), \
          unchanged 0, refused 0\n"
     );
     assert_eq!(exported(&folder), before);
@@ -194,7 +207,8 @@ fn replace_removes_what_a_line_does_not_name_and_a_dry_run_says_so() {
     assert_eq!(
         told,
         format!(
-            "created 0, changed 1 (values: 0 added, 1 changed, 2 removed), unchanged 0, refused 0\n{undo}"
+            "created 0, changed 1 (values: 0 added, 1 changed, 2 removed), \
+             unchanged 0, refused 0\n{undo}"
         )
     );
     // Exports leave secrets out, so that even this keeps them.
@@ -258,7 +272,7 @@ fn what_was_exported_changes_nothing_and_restores_with_replace() {
 }
 
 #[test]
-fn names_of_others_are_not_touched_and_nothing_is_told_of_them() {
+fn names_of_others_are_not_touched_and_not_shown() {
     let folder = rich();
     let before = exported(&folder);
     folder.done(&["user", "create", "eve"]);
@@ -268,13 +282,16 @@ fn names_of_others_are_not_touched_and_nothing_is_told_of_them() {
         let import = [&["import", &file, "--as", "eve"], flags].concat();
         let (told, refused) = folder.not_all(&import);
         let all = [told, refused].concat();
-        let codes: Vec<_> = refusals(&all).into_iter().map(|(_, code)| code).collect();
+        let codes: Vec<_> = refused_lines(&all)
+            .into_iter()
+            .map(|(_, code)| code)
+            .collect();
         assert_eq!(codes, ["denied", "denied", "denied"], "{all:?}");
     }
     let table = "id,TITLE:300\n20.1/a,x\n";
     let file = folder.write("probe.csv", table);
     let (_, told) = folder.not_all(&["import", &file, "--update", "--as", "eve"]);
-    assert_eq!(refusals(&told), [(2, "denied".to_string())]);
+    assert_eq!(refused_lines(&told), [(2, "denied".to_string())]);
     assert_eq!(exported(&folder), before);
 }
 
@@ -336,7 +353,7 @@ fn later_changes_are_not_undone_with_an_import() {
 /// all the same.
 #[test]
 fn an_update_under_an_erasable_authority_is_undone() {
-    let folder = Folder::empty();
+    let folder = Folder::empty(PROGRAM);
     folder.done(&["init"]);
     folder.done(&["authority", "create", "20.9", "--persistence", "erasable"]);
     folder.done(&["name", "create", "20.9/x", "--url", "https://x"]);
@@ -362,7 +379,7 @@ fn an_update_creates_no_empty_name() {
     let planned = planned.iter().map(ToString::to_string).collect::<String>();
     assert!(planned.contains("no-values"), "{planned}");
     let (_, told) = folder.not_all(&["import", &file, "--update"]);
-    assert_eq!(refusals(&told), [(2, "no-values".to_string())]);
+    assert_eq!(refused_lines(&told), [(2, "no-values".to_string())]);
     folder.done(&["import", &file]);
 }
 

@@ -6,7 +6,6 @@
     reason = "a test may panic"
 )]
 
-mod server;
 mod takeover;
 
 use std::fs;
@@ -14,11 +13,12 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
+use handfast_testing::{Folder, Login, native};
 use handfast_wire::body::{HandleRequest, ResolutionReply, ResolutionRequest, ValuesRequest};
 use handfast_wire::crypto::PrivateKey;
 use handfast_wire::{Codec, Opcode, ResponseCode, Site, Value};
 
-use server::{Folder, Login};
+const PROGRAM: &str = env!("CARGO_BIN_EXE_handfast");
 
 const ADMINISTRATOR: &str = "300:0.SITE/ADMIN";
 
@@ -32,7 +32,7 @@ fn create(handle: &str) -> ValuesRequest<'_> {
 
 #[test]
 fn a_new_server_can_be_administered_at_once() {
-    let folder = Folder::new();
+    let folder = Folder::empty(PROGRAM);
     let server = folder.serve(&[]);
     assert_eq!(server.said["administrator"], ADMINISTRATOR);
     let key_file = folder.data().join("admpriv.bin");
@@ -42,7 +42,7 @@ fn a_new_server_can_be_administered_at_once() {
 
     // Everybody can see who it is, whatever the case of the letters.
     let asked = ResolutionRequest::all("0.site/admin");
-    let reply = server.ask(Opcode::Resolution, &asked, None);
+    let reply = native::ask(server.native, Opcode::Resolution, &asked, None);
     assert_eq!(reply.outcome(), ResponseCode::Success);
     let resolved: ResolutionReply<'_> = reply.read().unwrap();
     let published = fs::read(folder.data().join("admpub.bin")).unwrap();
@@ -54,9 +54,9 @@ fn a_new_server_can_be_administered_at_once() {
     let key = Login::with_file(ADMINISTRATOR, &key_file);
     let wrong = Login::with_file(ADMINISTRATOR, &folder.data().join("privkey.bin"));
     let home = HandleRequest::new("0.NA/20.1000");
-    let code = |opcode, who: &Login| server.ask(opcode, &home, Some(who)).outcome();
+    let code = |opcode, who: &Login| native::ask(server.native, opcode, &home, Some(who)).outcome();
     assert_eq!(
-        server.ask(Opcode::HomePrefix, &home, None).outcome(),
+        native::ask(server.native, Opcode::HomePrefix, &home, None).outcome(),
         ResponseCode::AuthenticationNeeded
     );
     assert_eq!(
@@ -66,15 +66,20 @@ fn a_new_server_can_be_administered_at_once() {
     assert_eq!(code(Opcode::HomePrefix, &key), ResponseCode::Success);
     assert_eq!(code(Opcode::ListHomedPrefixes, &key), ResponseCode::Success);
     for handle in ["20.1000/a", "0.NA/20.1000.5", "20.1000.5/b"] {
-        let reply = server.ask(Opcode::CreateHandle, &create(handle), Some(&key));
+        let reply = native::ask(
+            server.native,
+            Opcode::CreateHandle,
+            &create(handle),
+            Some(&key),
+        );
         assert_eq!(reply.outcome(), ResponseCode::Success, "{handle}");
     }
     let delete = HandleRequest::new("20.1000.5/b");
-    let deleted = server.ask(Opcode::DeleteHandle, &delete, Some(&key));
+    let deleted = native::ask(server.native, Opcode::DeleteHandle, &delete, Some(&key));
     assert_eq!(deleted.outcome(), ResponseCode::Success);
     // It is the server's own: nobody writes there.
     let own = create("0.SITE/ADMIN");
-    let refused = server.ask(Opcode::CreateHandle, &own, Some(&key));
+    let refused = native::ask(server.native, Opcode::CreateHandle, &own, Some(&key));
     assert_eq!(refused.outcome(), ResponseCode::ServerNotResponsible);
     let first = server.said.clone();
     drop(server);
@@ -86,13 +91,13 @@ fn a_new_server_can_be_administered_at_once() {
     for said in ["administrator", "key", "data"] {
         assert_eq!(second.said[said], first[said]);
     }
-    let again = second.ask(Opcode::UnhomePrefix, &home, Some(&key));
+    let again = native::ask(second.native, Opcode::UnhomePrefix, &home, Some(&key));
     assert_eq!(again.outcome(), ResponseCode::Success);
 }
 
 #[test]
 fn it_says_where_it_is_and_how_to_log_in() {
-    let folder = Folder::new();
+    let folder = Folder::empty(PROGRAM);
     let said = |arguments: &[&str]| {
         let any = "127.0.0.1:0";
         let fixed = ["serve", "--native", any, "--web", any];
@@ -136,7 +141,7 @@ fn it_says_where_it_is_and_how_to_log_in() {
 
 #[test]
 fn nobody_becomes_administrator_by_registering_a_handle() {
-    let folder = Folder::new();
+    let folder = Folder::empty(PROGRAM);
     folder.done(&["init"]);
     folder.done(&["authority", "create", "0.SITE"]);
     folder.done(&["authority", "create", "20.1000"]);
@@ -151,14 +156,14 @@ fn nobody_becomes_administrator_by_registering_a_handle() {
         ("300:20.1000/x", ResponseCode::InvalidAdmin),
     ] {
         let login = Login::with_secret(who, "guess");
-        let reply = server.ask(Opcode::HomePrefix, &home, Some(&login));
+        let reply = native::ask(server.native, Opcode::HomePrefix, &home, Some(&login));
         assert_eq!(reply.outcome(), code, "{who}");
     }
 }
 
 #[test]
 fn configured_administrators_home_prefixes_or_do_everything() {
-    let folder = Folder::new();
+    let folder = Folder::empty(PROGRAM);
     folder.done(&["init"]);
     folder.done(&["authority", "create", "20.1000"]);
     folder.done(&[
@@ -174,21 +179,25 @@ fn configured_administrators_home_prefixes_or_do_everything() {
         ("", ResponseCode::InvalidAdmin),
         ("full-access = true\n", ResponseCode::Success),
     ] {
-        let config =
-            format!("version = \"v1\"\n[native]\nadministrators = [\"0:20.1000/admin\"]\n{access}");
-        fs::write(folder.data().join("handfast.toml"), config).unwrap();
+        let config = format!("[native]\nadministrators = [\"0:20.1000/admin\"]\n{access}");
+        folder.configure(&config);
         let server = folder.serve(&[]);
         let home = HandleRequest::new("0.NA/20.2000");
-        let homed = server.ask(Opcode::HomePrefix, &home, Some(&login));
+        let homed = native::ask(server.native, Opcode::HomePrefix, &home, Some(&login));
         assert_eq!(homed.outcome(), ResponseCode::Success);
-        let created = server.ask(Opcode::CreateHandle, &create("20.2000/b"), Some(&login));
+        let created = native::ask(
+            server.native,
+            Opcode::CreateHandle,
+            &create("20.2000/b"),
+            Some(&login),
+        );
         assert_eq!(created.outcome(), code, "{access}");
     }
 }
 
 #[test]
 fn init_makes_what_serve_uses_and_a_registrar_needs() {
-    let folder = Folder::new();
+    let folder = Folder::empty(PROGRAM);
     let told = folder.done(&[
         "init",
         "--public-address",
@@ -235,7 +244,12 @@ fn init_makes_what_serve_uses_and_a_registrar_needs() {
 
     // The site is as it was said; ports that the system chose are where the server is.
     let server = folder.serve(&[]);
-    let reply = server.ask(Opcode::GetSiteInfo, &HandleRequest::default(), None);
+    let reply = native::ask(
+        server.native,
+        Opcode::GetSiteInfo,
+        &HandleRequest::default(),
+        None,
+    );
     let site = Site::from_bytes(&reply.body).unwrap();
     assert_eq!(site.servers[0].ip().to_string(), "192.0.2.7");
     assert_eq!(
@@ -257,7 +271,7 @@ fn init_makes_what_serve_uses_and_a_registrar_needs() {
     assert!(told.contains("https://pid.example.org"), "{told}");
 
     // A folder is made once; its bundle can be written anew, and keeps what is not said again.
-    assert_eq!(folder.refused(&["init"])["code"], "store");
+    assert_eq!(folder.error(&["init"])["code"], "store");
     folder.done(&["init", "--bundle", "--public-address", "192.0.2.8"]);
     let site = Site::from_bytes(&fs::read(bundle.join("siteinfo.bin")).unwrap()).unwrap();
     assert_eq!(site.servers[0].ip().to_string(), "192.0.2.8");
@@ -276,7 +290,7 @@ fn init_makes_what_serve_uses_and_a_registrar_needs() {
 
 #[test]
 fn keys_are_never_replaced() {
-    let folder = Folder::new();
+    let folder = Folder::empty(PROGRAM);
     folder.done(&["init"]);
     let private = folder.data().join("privkey.bin");
     fs::rename(&private, folder.data().join("moved")).unwrap();
@@ -296,7 +310,7 @@ fn keys_are_never_replaced() {
 
 #[test]
 fn a_server_that_others_find_has_a_port() {
-    let folder = Folder::new();
+    let folder = Folder::empty(PROGRAM);
     let output = folder.run(&["init", "--native", "127.0.0.1:0"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(!folder.data().exists());

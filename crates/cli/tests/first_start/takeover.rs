@@ -4,12 +4,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use handfast_testing::{Folder, Login, done, native};
 use handfast_wire::body::{HandleRequest, ValuesRequest};
 use handfast_wire::crypto::{PrivateKey, Protection, read_private_key, write_private_key};
 use handfast_wire::{Codec, Opcode, ResponseCode, Site, SiteInterface, SiteServer, Value, json};
 use serde_json::Value as Json;
 
-use crate::server::{Folder, Login, done};
+use crate::PROGRAM;
 
 /// The folder of a handle server.
 struct HandleServer {
@@ -40,7 +41,7 @@ impl HandleServer {
     /// One whose keys have a passphrase, or none.
     fn new(passphrase: Option<&str>) -> Self {
         let server = Self {
-            folder: Folder::new(),
+            folder: Folder::empty(PROGRAM),
             key: PrivateKey::generate().unwrap(),
         };
         fs::create_dir(server.path()).unwrap();
@@ -78,7 +79,7 @@ impl HandleServer {
     }
 
     fn path(&self) -> PathBuf {
-        self.folder.temporary.path().join("svr_1")
+        self.folder.path().join("svr_1")
     }
 
     fn put(&self, name: &str, bytes: &[u8]) {
@@ -88,11 +89,11 @@ impl HandleServer {
     /// Why it is not taken over; nothing is made then.
     fn refused(&self) -> String {
         let path = self.path();
-        let refused =
-            self.folder
-                .refused(&["init", "--from-handle-server", path.to_str().unwrap()]);
+        let refused = self
+            .folder
+            .error(&["init", "--from-handle-server", path.to_str().unwrap()]);
         assert_eq!(refused["code"], "not-taken-over");
-        let left = fs::read_dir(self.folder.temporary.path()).unwrap().count();
+        let left = fs::read_dir(self.folder.path()).unwrap().count();
         assert_eq!(left, 1, "something was made");
         refused["message"].as_str().unwrap().to_string()
     }
@@ -134,7 +135,7 @@ fn read(folder: &Path, name: &str) -> Vec<u8> {
 fn a_server_goes_on_under_its_identity() {
     let old = HandleServer::new(None);
     let (told, said) = old.taken(None);
-    let half = old.folder.temporary.path().join("data.making");
+    let half = old.folder.path().join("data.making");
     assert!(!half.exists());
     let (from, data) = (old.path(), old.folder.data());
     for name in ["privkey.bin", "pubkey.bin", "admpriv.bin", "admpub.bin"] {
@@ -176,7 +177,12 @@ fn a_server_goes_on_under_its_identity() {
     }
 
     let server = old.folder.serve(&[]);
-    let reply = server.ask(Opcode::GetSiteInfo, &HandleRequest::default(), None);
+    let reply = native::ask(
+        server.native,
+        Opcode::GetSiteInfo,
+        &HandleRequest::default(),
+        None,
+    );
     let mut site = old.site();
     for interface in &mut site.servers[0].interfaces {
         interface.port = server.native.port().into();
@@ -192,7 +198,7 @@ fn a_server_goes_on_under_its_identity() {
             handle: handle.into(),
             values: vec![Value::new(1, "URL", b"https://example.org/")],
         };
-        let created = server.ask(Opcode::CreateHandle, &create, Some(&login));
+        let created = native::ask(server.native, Opcode::CreateHandle, &create, Some(&login));
         assert_eq!(created.outcome(), ResponseCode::Success, "{who}");
     }
 }
@@ -204,8 +210,8 @@ fn a_key_with_a_passphrase_is_opened_once() {
     let (told, _) = old.taken(Some("open sesame"));
     assert!(told.contains("without its passphrase"), "{told}");
     let data = old.folder.data();
-    let kept = read(&data, "privkey.bin");
-    let key = read_private_key(&kept, None).unwrap();
+    let stored = read(&data, "privkey.bin");
+    let key = read_private_key(&stored, None).unwrap();
     assert_eq!(public(&key), public(&old.key));
     let mode = |name: &str| fs::metadata(data.join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("privkey.bin"), mode("admpriv.bin")), (0o600, 0o600));
@@ -232,7 +238,7 @@ fn a_key_with_a_passphrase_is_opened_once() {
 }
 
 #[test]
-fn what_does_not_fit_together_is_not_taken_over() {
+fn inconsistent_files_are_not_taken_over() {
     let old = HandleServer::new(None);
     let other = PrivateKey::generate().unwrap();
     let site = |change: fn(&mut Site)| {
@@ -295,8 +301,8 @@ fn what_does_not_fit_together_is_not_taken_over() {
     old.put("config.dct", config.as_bytes());
     let path = old.path();
     let arguments = ["init", "--from-handle-server", path.to_str().unwrap()];
-    assert_eq!(old.folder.refused(&arguments)["code"], "reserved-prefix");
-    let left = fs::read_dir(old.folder.temporary.path()).unwrap().count();
+    assert_eq!(old.folder.error(&arguments)["code"], "reserved-prefix");
+    let left = fs::read_dir(old.folder.path()).unwrap().count();
     assert_eq!(left, 1);
 }
 
@@ -307,6 +313,6 @@ fn a_folder_that_is_there_is_left_alone() {
     let before = read(&old.folder.data(), "privkey.bin");
     let path = old.path();
     let arguments = ["init", "--from-handle-server", path.to_str().unwrap()];
-    assert_eq!(old.folder.refused(&arguments)["code"], "store");
+    assert_eq!(old.folder.error(&arguments)["code"], "store");
     assert_eq!(read(&old.folder.data(), "privkey.bin"), before);
 }

@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use serde_json::Value as Json;
 
-use crate::server::Folder;
+use crate::server::ann_leads;
 
 /// Times and random bytes are not the same twice.
 fn evened(text: &[u8]) -> String {
@@ -24,13 +24,15 @@ fn evened(text: &[u8]) -> String {
 
 #[test]
 fn the_output_is_the_same_either_way() {
-    let (alone, beside) = (Folder::new(), Folder::new());
-    let server = beside.serve();
-    let lines = "{\"id\":\"20.1000/i\",\"urls\":[\"https://example.org/i\"]}\n{\"id\":\"20.1000/j\",\"urls\":[\"javascript:1\"]}\n";
+    let (alone, beside) = (ann_leads(), ann_leads());
+    let server = beside.serve(&[]);
+    let lines = r#"{"id":"20.1000/i","urls":["https://example.org/i"]}
+{"id":"20.1000/j","urls":["javascript:1"]}
+"#;
     for folder in [&alone, &beside] {
-        fs::write(folder.path().join("names.ndjson"), lines).unwrap();
-        fs::write(folder.path().join("data.txt"), "from a file").unwrap();
-        fs::write(folder.path().join("gone.txt"), "20.1000/i\n").unwrap();
+        folder.write("names.ndjson", lines);
+        folder.write("data.txt", "from a file");
+        folder.write("gone.txt", "20.1000/i\n");
     }
     for command in [
         "name create 20.1000/a --url https://example.org/ --value 7:DESC:@data.txt",
@@ -69,7 +71,12 @@ fn the_output_is_the_same_either_way() {
         "check",
     ] {
         let arguments: Vec<_> = command.split(' ').collect();
-        let (here, there) = (alone.run(&arguments), beside.run(&arguments));
+        // Messages name the folder as the command does.
+        let [here, there] = [&alone, &beside].map(|folder| {
+            let mut command = folder.program();
+            let command = command.args(["--data", "data"]).args(&arguments);
+            command.output().unwrap()
+        });
         assert_eq!(here.status, there.status, "{command}");
         assert_eq!(evened(&here.stdout), evened(&there.stdout), "{command}");
         assert_eq!(evened(&here.stderr), evened(&there.stderr), "{command}");
@@ -94,8 +101,8 @@ fn the_output_is_the_same_either_way() {
 
 #[test]
 fn input_comes_from_where_the_command_is() {
-    let folder = Folder::new();
-    let server = folder.serve();
+    let folder = ann_leads();
+    let server = folder.serve(&[]);
     let mut command = folder.command(&["import", "-", "--json"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -110,5 +117,5 @@ fn input_comes_from_where_the_command_is() {
     let imported: Json = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(imported["created"], 1);
     // What a command has done every interface knows at once.
-    assert_eq!(server.get("/api/v1/names/20.1000%2Fx", &[]).status, 200);
+    assert_eq!(server.get("/api/v1/names/20.1000%2Fx").status, 200);
 }

@@ -8,7 +8,6 @@
 
 mod api;
 mod beside;
-mod guarded;
 mod imports;
 mod jobs;
 mod namespaces;

@@ -1,10 +1,9 @@
 //! The registry of `info` namespaces, by commands and beside a server.
 
-use std::fs;
+use handfast_testing::Folder;
+use serde_json::json;
 
-use serde_json::{Value as Json, json};
-
-use crate::server::Folder;
+use crate::server::ann_leads;
 
 const OAI: &[&str] = &[
     "namespace",
@@ -24,32 +23,22 @@ const OAI: &[&str] = &[
     "in-use",
 ];
 
-impl Folder {
-    fn json(&self, arguments: &[&str]) -> Json {
-        let said = self.done(&[arguments, &["--json"]].concat());
-        serde_json::from_str(&said).unwrap()
-    }
-
-    /// Runs a command that must be refused, and gives the code.
-    fn code(&self, arguments: &[&str]) -> String {
-        let output = self.run(&[arguments, &["--json"]].concat());
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        let told: Json = serde_json::from_slice(&output.stderr).unwrap();
-        told["error"]["code"].as_str().unwrap().to_string()
-    }
+/// The code of a command that must fail.
+fn code(folder: &Folder, arguments: &[&str]) -> String {
+    folder.error(arguments)["code"]
+        .as_str()
+        .unwrap()
+        .to_string()
 }
 
 /// Document 003 §6, over HTTP: N4 before `oai` is registered and N0 after; the server runs all the
 /// time.
 #[test]
 fn info_6_a_server_takes_up_new_rules_at_once() {
-    let folder = Folder::new();
-    let server = folder.serve();
+    let folder = ann_leads();
+    let server = folder.serve(&[]);
     let inspect = || {
-        let reply = server.get(
-            "/api/v1/inspect?id=info:OAI/arXiv.org%253AHEP-TH%252F9901001",
-            &[],
-        );
+        let reply = server.get("/api/v1/inspect?id=info:OAI/arXiv.org%253AHEP-TH%252F9901001");
         let said = reply.json();
         (
             said["canonical"].clone(),
@@ -72,11 +61,11 @@ fn info_6_a_server_takes_up_new_rules_at_once() {
 
 #[test]
 fn a_life_by_commands() {
-    let folder = Folder::new();
+    let folder = ann_leads();
     folder.done(&["user", "create", "bob"]);
-    assert_eq!(folder.code(OAI), "account-only");
+    assert_eq!(code(&folder, OAI), "account-only");
     assert_eq!(
-        folder.code(&[OAI, &["--as", "nobody"]].concat()),
+        code(&folder, &[OAI, &["--as", "nobody"]].concat()),
         "no-account"
     );
     let rehearsed = folder.json(&[OAI, &["--as", "ann", "--dry-run"]].concat());
@@ -84,7 +73,7 @@ fn a_life_by_commands() {
         (&rehearsed["status"], &rehearsed["dry_run"]),
         (&json!("candidate"), &json!(true))
     );
-    assert_eq!(folder.code(&["namespace", "show", "oai"]), "no-namespace");
+    assert_eq!(code(&folder, &["namespace", "show", "oai"]), "no-namespace");
     folder.done(&[OAI, &["--as", "ann"]].concat());
     folder.done(&["namespace", "comment", "oai", "Fine by us.", "--as", "bob"]);
     let comments = folder.json(&["namespace", "comment", "oai"]);
@@ -94,7 +83,7 @@ fn a_life_by_commands() {
     );
     let approve = ["namespace", "approve", "oai", "--why", "asked them"];
     assert_eq!(
-        folder.code(&[&approve[..], &["--as", "bob"]].concat()),
+        code(&folder, &[&approve[..], &["--as", "bob"]].concat()),
         "denied"
     );
     folder.done(&["authority", "create", "info:"]);
@@ -113,13 +102,13 @@ fn a_life_by_commands() {
     // Without the account of the namespace nobody changes anything, whatever they say.
     let change = ["namespace", "change", "oai", "--title", "Mine"];
     assert_eq!(
-        folder.code(&[&change[..], &["--as", "bob"]].concat()),
+        code(&folder, &[&change[..], &["--as", "bob"]].concat()),
         "denied"
     );
     // What is shown can be changed and given back.
     let mut entry = folder.json(&["namespace", "show", "oai"]);
     entry["title"] = json!("OAI names");
-    fs::write(folder.path().join("oai.json"), entry.to_string()).unwrap();
+    folder.write("oai.json", entry.to_string());
     let changed = folder.json(&[
         "namespace",
         "change",
@@ -156,7 +145,7 @@ fn a_life_by_commands() {
         "--why",
         "out of use",
     ]);
-    assert_eq!(folder.code(&[OAI, &["--as", "ann"]].concat()), "state");
+    assert_eq!(code(&folder, &[OAI, &["--as", "ann"]].concat()), "state");
     assert_eq!(
         folder.json(&["namespace", "list", "--status", "withdrawn"])["total"],
         1
@@ -167,13 +156,13 @@ fn a_life_by_commands() {
 
 #[test]
 fn old_records_are_taken_from_xml() {
-    let folder = Folder::new();
+    let folder = ann_leads();
     let xml = "<info-registry-entry xmlns='http://info-uri.info/registry'>\
         <info-namespace>lccn</info-namespace><namespace-title>LC Control Numbers</namespace-title>\
         <identifier-examples><identifier-example><native>n 78-89035</native>\
         <info-uri>info:lccn/n78\n-89036</info-uri></identifier-example></identifier-examples>\
         </info-registry-entry>";
-    fs::write(folder.path().join("lccn.xml"), xml).unwrap();
+    folder.write("lccn.xml", xml);
     let said = folder.json(&["namespace", "import", "lccn.xml", "--dry-run"]);
     assert_eq!(said[0], json!({"namespace": "lccn", "changed": true}));
     folder.done(&["namespace", "import", "lccn.xml"]);

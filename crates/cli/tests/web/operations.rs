@@ -5,25 +5,26 @@ use std::io::Write;
 use std::process::Command;
 use std::time::Duration;
 
+use handfast_testing::read;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::Value as Json;
 
-use crate::server::{Folder, read};
+use crate::server::{PROGRAM, ann_leads, token};
 
 #[test]
 fn a_server_says_that_it_lives_and_what_it_does() {
-    let folder = Folder::new();
-    let server = folder.serve();
+    let folder = ann_leads();
+    let server = folder.serve(&[]);
     for (path, text) in [("/healthz", "alive\n"), ("/readyz", "ready\n")] {
-        let reply = server.get(path, &[]);
+        let reply = server.get(path);
         assert_eq!((reply.status, reply.body.as_str()), (200, text));
     }
     for path in ["//healthz", "//metrics"] {
-        assert_eq!(server.get(path, &[]).status, 404, "{path}");
+        assert_eq!(server.get(path).status, 404, "{path}");
     }
     assert_eq!(server.ask("POST", "/healthz", &[], Some("")).status, 405);
-    assert_eq!(server.get("/api/v1/names/20.1000%2Fno", &[]).status, 404);
-    let metrics = server.get("/metrics", &[]);
+    assert_eq!(server.get("/api/v1/names/20.1000%2Fno").status, 404);
+    let metrics = server.get("/metrics");
     assert_eq!(
         metrics.header("content-type"),
         Some("text/plain; version=0.0.4; charset=utf-8")
@@ -42,16 +43,16 @@ fn a_server_says_that_it_lives_and_what_it_does() {
 
 #[test]
 fn requests_are_logged_with_their_ids() {
-    let folder = Folder::new();
+    let folder = ann_leads();
     for (form, file) in [("common", "common.log"), ("json", "json.log")] {
         folder.configure(&format!(
             "[web]\naccess-log = \"{form}\"\naccess-log-file = \"{file}\""
         ));
-        let server = folder.serve();
-        let named = server.get("/healthz?x=%22", &["X-Request-Id: of-a-proxy.1"]);
+        let server = folder.serve(&[]);
+        let named = server.get_with("/healthz?x=%22", &["X-Request-Id: of-a-proxy.1"]);
         assert_eq!(named.header("x-request-id"), Some("of-a-proxy.1"));
         // One that could stand for something else in a log is not taken.
-        let odd = server.get("/healthz", &["X-Request-Id: a b"]);
+        let odd = server.get_with("/healthz", &["X-Request-Id: a b"]);
         let made = odd.header("x-request-id").unwrap();
         assert!(!made.contains(' '));
         let path = folder.data().join(file);
@@ -80,14 +81,15 @@ fn requests_are_logged_with_their_ids() {
 
 #[test]
 fn what_was_asked_is_answered_before_the_end() {
-    let folder = Folder::new();
-    let token = folder.token(&[]);
-    let mut server = folder.serve();
+    let folder = ann_leads();
+    let token = token(&folder, &[]);
+    let mut server = folder.serve(&[]);
     let line = r#"{"id":"20.1000/late","urls":["https://example.org/"]}"#;
     let mut stream = server.connect();
     write!(
         stream,
-        "POST /api/v1/import HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n{}",
+        "POST /api/v1/import HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
+         Content-Length: {}\r\n\r\n{}",
         line.len(),
         &line[..10]
     )
@@ -121,17 +123,17 @@ pub(crate) fn wait() {
 /// never is again.
 #[test]
 fn a_server_that_cannot_write_is_not_ready_until_it_can() {
-    let folder = Folder::new();
-    let token = folder.token(&[]);
+    let folder = ann_leads();
+    let token = token(&folder, &[]);
     // A file that may not grow is like a full disk, and unlike one it needs no file system of its
     // own. The signal that the system sends with it is not ours to handle.
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]);
-    command.arg(env!("CARGO_BIN_EXE_handfast"));
+    command.arg(PROGRAM);
     // The limit holds for the log as well, if that is a file.
     command.stderr(std::process::Stdio::null());
-    let server = folder.serve_by(command);
-    assert_eq!(server.get("/readyz", &[]).status, 200);
+    let server = folder.serve_by(command, &[]);
+    assert_eq!(server.get("/readyz").status, 200);
     let create = |name: &str| {
         let body = format!("{{\"id\": \"20.1000/{name}\", \"urls\": [\"https://example.org/\"]}}");
         let authorization = format!("Authorization: Bearer {token}");
@@ -141,10 +143,10 @@ fn a_server_that_cannot_write_is_not_ready_until_it_can() {
             .status
     };
     assert_eq!(create("before"), 201);
-    let limit = |most: Option<u64>| {
+    let limit = |bytes: Option<u64>| {
         let pid = Pid::from_child(&server.child);
         let limit = Rlimit {
-            current: most,
+            current: bytes,
             maximum: None,
         };
         prlimit(Some(pid), Resource::Fsize, limit).unwrap();
@@ -154,7 +156,7 @@ fn a_server_that_cannot_write_is_not_ready_until_it_can() {
     // An answer from before is given again for a second.
     let becomes = |status: u16| {
         for _ in 0..400 {
-            let reply = server.get("/readyz", &[]);
+            let reply = server.get("/readyz");
             if reply.status == status {
                 return reply.body;
             }
@@ -165,14 +167,14 @@ fn a_server_that_cannot_write_is_not_ready_until_it_can() {
     let problem = becomes(503);
     let start = "the store cannot be written: ";
     assert!(problem.starts_with(start), "{problem}");
-    let metrics = server.get("/metrics", &[]).body;
+    let metrics = server.get("/metrics").body;
     assert!(
         metrics.contains("\nhandfast_store_writable 0\n"),
         "{metrics}"
     );
     limit(None);
     assert_eq!(becomes(200), "ready\n");
-    let metrics = server.get("/metrics", &[]).body;
+    let metrics = server.get("/metrics").body;
     assert!(
         metrics.contains("\nhandfast_store_writable 1\n"),
         "{metrics}"
@@ -194,15 +196,15 @@ fn a_server_that_cannot_write_is_not_ready_until_it_can() {
 /// `X-7`: white space around a name was trimmed in a path, and nowhere else on the network.
 #[test]
 fn x_7_white_space_in_a_path_is_part_of_the_name_on_every_interface() {
-    let folder = Folder::new();
+    let folder = ann_leads();
     let lines = r#"{"id":"20.1000/ws","urls":["https://example.org/1"]}
 {"id":"20.1000/end ","urls":["https://example.org/2"]}
 "#;
-    std::fs::write(folder.path().join("names.ndjson"), lines).unwrap();
+    folder.write("names.ndjson", lines);
     folder.done(&["import", "names.ndjson", "--migrate"]);
-    let server = folder.serve();
+    let server = folder.serve(&[]);
     let location = |path: &str| {
-        let reply = server.get(path, &[]);
+        let reply = server.get(path);
         reply.header("location").map(str::to_string)
     };
     let found = Some("https://example.org/1".to_string());
@@ -224,7 +226,7 @@ fn x_7_white_space_in_a_path_is_part_of_the_name_on_every_interface() {
         "%2020.1000/end%20",
     ] {
         for path in ["/", "/uri-res/N2L?", "/api/handles/"] {
-            let reply = server.get(&format!("{path}{name}"), &[]);
+            let reply = server.get(&format!("{path}{name}"));
             assert!(
                 (400..=404).contains(&reply.status),
                 "{path}{name}: {reply:?}"

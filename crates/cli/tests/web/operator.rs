@@ -4,9 +4,10 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
 
+use handfast_testing::Folder;
 use serde_json::Value as Json;
 
-use crate::server::{Folder, Server};
+use crate::server::{PROGRAM, ann_leads, token};
 
 /// Asks at the socket: the status and the body.
 fn ask_locally(
@@ -32,9 +33,9 @@ fn ask_locally(
 const ACCOUNT: &str = r#"{"account":"eve"}"#;
 
 #[test]
-fn at_the_socket_whoever_asks_is_the_operator_or_whom_they_name() {
-    let folder = Folder::new();
-    let server = folder.serve();
+fn a_caller_at_the_socket_is_the_operator_or_the_named_account() {
+    let folder = ann_leads();
+    let server = folder.serve(&[]);
     let post = |headers: &str| ask_locally(&folder, "POST", "/accounts", headers, ACCOUNT);
     assert_eq!(post("Handfast-As: ann\r\n").0, 403);
     assert_eq!(post("Handfast-As: 20.1/\r\n").0, 400);
@@ -45,51 +46,15 @@ fn at_the_socket_whoever_asks_is_the_operator_or_whom_they_name() {
     drop(server);
 }
 
-/// Guards against a header that makes anybody on the network the operator.
-#[test]
-fn over_the_network_nobody_is_the_operator() {
-    let folder = Folder::new();
-    let server = folder.serve();
-    let ann = format!("Authorization: Bearer {}", folder.token(&[]));
-    let ask = |server: &Server, who: &[&str]| {
-        let made = server.ask("POST", "/api/v1/accounts", who, Some(ACCOUNT));
-        let this = server.get("/api/v1/accounts/this", who);
-        (made.status, this.status)
-    };
-    let operator = "Handfast-As: operator";
-    for header in [
-        operator,
-        "Handfast-As: ann",
-        "Handfast-As: 300%3A0.SITE%2FADMIN",
-    ] {
-        assert_eq!(ask(&server, &[header]), (401, 401), "{header}");
-        assert_eq!(ask(&server, &[header, &ann]), (403, 200), "{header}");
-        let this = server.get("/api/v1/accounts/this", &[header, &ann]).json();
-        assert_eq!(this["account"], "ann", "{header}");
-    }
-    // What only the operator can ask for is not there.
-    for (method, path, status) in [
-        ("POST", "/operator/namespaces", 404),
-        ("GET", "/export?with-secrets=true", 400),
-        ("POST", "/import?size=3", 400),
-        ("POST", "/names?migrate=true", 400),
-        ("POST", "/jobs/1/resume?dry-run=true", 400),
-    ] {
-        let path = format!("/api/v1{path}");
-        let refused = server.ask(method, &path, &[&ann, operator], Some("{}"));
-        assert_eq!(refused.status, status, "{path}: {}", refused.body);
-    }
-}
-
 /// `--url` was the name of the server, and is the target of a name.
 #[test]
 fn a_server_is_named_by_a_flag_or_by_the_environment() {
-    let folder = Folder::new();
-    let token = folder.token(&[]);
-    let server = folder.serve();
-    let url = format!("http://{}", server.web);
+    let folder = ann_leads();
+    let token = token(&folder, &[]);
+    let server = folder.serve(&[]);
+    let url = server.url();
     let run = |variable: Option<&str>, arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_handfast"));
+        let mut command = Command::new(PROGRAM);
         command
             .current_dir(folder.path())
             .env("HANDFAST_TOKEN", &token);

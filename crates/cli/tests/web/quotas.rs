@@ -1,22 +1,19 @@
 //! What an account may have, and answers that stay short, over the API.
 
+use handfast_testing::bearer;
 use serde_json::{Value as Json, json};
 
-use crate::server::Folder;
-
-fn bearer(token: &str) -> String {
-    format!("Authorization: Bearer {token}")
-}
+use crate::server::{ann_leads, token};
 
 /// Guards: an account without a role stored lists and asked for any number of authorities.
 #[test]
 fn accounts_have_quotas_and_are_told_so() {
-    let folder = Folder::new();
+    let folder = ann_leads();
     folder.configure("[limits]\njobs-per-day = 2\nrequested-authorities = 1");
-    let ann = bearer(&folder.token(&[]));
+    let ann = bearer(&token(&folder, &[]));
     folder.done(&["user", "create", "carol"]);
     let carol = bearer(folder.done(&["token", "create", "carol"]).trim());
-    let server = folder.serve();
+    let server = folder.serve(&[]);
     let post = |who: &str, path: &str, body: &Json| {
         let path = format!("/api/v1{path}");
         server.ask("POST", &path, &[who], Some(&body.to_string()))
@@ -29,7 +26,7 @@ fn accounts_have_quotas_and_are_told_so() {
         (404, &json!("not-found"))
     );
     assert_eq!(
-        server.get("/api/v1/jobs", &[&carol]).json(),
+        server.get_with("/api/v1/jobs", &[&carol]).json(),
         json!({"jobs": [], "next": null})
     );
 
@@ -64,8 +61,8 @@ fn accounts_have_quotas_and_are_told_so() {
     );
     // This server does not answer for what is only asked for.
     assert_eq!(
-        server.get("/21.999/x", &[]).status,
-        server.get("/21.997/x", &[]).status
+        server.get("/21.999/x").status,
+        server.get("/21.997/x").status
     );
     let created = folder.run(&["authority", "create", "21.999"]);
     let said = String::from_utf8_lossy(&created.stderr);
@@ -73,15 +70,15 @@ fn accounts_have_quotas_and_are_told_so() {
         created.status.success() && said.contains("request of carol"),
         "{said}"
     );
-    assert_eq!(server.get("/21.999/x", &[]).status, 404);
+    assert_eq!(server.get("/21.999/x").status, 404);
 }
 
 /// Guards: all of a history was one answer.
 #[test]
 fn a_history_comes_page_by_page_over_the_api_and_whole_by_the_command() {
-    let folder = Folder::new();
-    let ann = bearer(&folder.token(&[]));
-    let server = folder.serve();
+    let folder = ann_leads();
+    let ann = bearer(&token(&folder, &[]));
+    let server = folder.serve(&[]);
     let place = "/api/v1/names/20.1000%2Fx";
     let create = json!({"id": "20.1000/x"}).to_string();
     assert_eq!(
@@ -99,7 +96,7 @@ fn a_history_comes_page_by_page_over_the_api_and_whole_by_the_command() {
     }
     let (mut after, mut events, mut pages) = (String::new(), Vec::new(), 0);
     loop {
-        let page = server.get(&format!("{place}/history?limit=1000{after}"), &[]);
+        let page = server.get(&format!("{place}/history?limit=1000{after}"));
         assert_eq!(page.status, 200);
         assert!(page.body.len() < 700_000, "{}", page.body.len());
         let mut page = page.json();
@@ -112,13 +109,9 @@ fn a_history_comes_page_by_page_over_the_api_and_whole_by_the_command() {
     }
     assert!(pages >= 4, "{pages}");
     assert_eq!(events.len(), 6);
-    assert_eq!(
-        server.get(&format!("{place}/history?after=x"), &[]).status,
-        400
-    );
+    assert_eq!(server.get(&format!("{place}/history?after=x")).status, 400);
     // The command follows the pages, and says the same in one list: it sees who did it.
-    let whole: Json =
-        serde_json::from_str(&folder.done(&["name", "history", "20.1000/x", "--json"])).unwrap();
+    let whole = folder.json(&["name", "history", "20.1000/x"]);
     let number = |event: &Json| event["event"].as_u64().unwrap();
     let numbers: Vec<_> = events.iter().map(number).collect();
     let told: Vec<_> = whole.as_array().unwrap().iter().map(number).collect();

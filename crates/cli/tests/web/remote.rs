@@ -4,21 +4,22 @@ use std::process::Output;
 use std::time::{Duration, UNIX_EPOCH};
 
 use handfast_registry::rfc3339;
+use handfast_testing::{Folder, Process};
 
-use crate::server::{Folder, Server};
+use crate::server::{ann_leads, token};
 
-fn there(folder: &Folder, server: &Server, command: &str) -> Output {
-    let url = format!("http://{}", server.web);
+fn there(folder: &Folder, server: &Process, command: &str) -> Output {
+    let url = server.url();
     let start = ["--api", &url, "--token-file", "token"];
     let arguments: Vec<_> = start.into_iter().chain(command.split(' ')).collect();
     folder.run(&arguments)
 }
 
-fn start() -> (Folder, Server) {
-    let folder = Folder::new();
-    let token = folder.token(&[]);
-    std::fs::write(folder.path().join("token"), format!("{token}\n")).unwrap();
-    let server = folder.serve();
+fn start() -> (Folder, Process) {
+    let folder = ann_leads();
+    let token = token(&folder, &[]);
+    folder.write("token", format!("{token}\n"));
+    let server = folder.serve(&[]);
     (folder, server)
 }
 
@@ -159,16 +160,18 @@ fn evened(text: &[u8]) -> String {
 
 #[test]
 fn the_output_is_the_same_there() {
-    let (alone, beside) = (Folder::new(), Folder::new());
-    let lines = "{\"id\":\"20.1000/i\",\"urls\":[\"https://example.org/i\"]}\n{\"id\":\"20.1000/j\",\"urls\":[\"javascript:1\"]}\n";
+    let (alone, beside) = (ann_leads(), ann_leads());
+    let lines = r#"{"id":"20.1000/i","urls":["https://example.org/i"]}
+{"id":"20.1000/j","urls":["javascript:1"]}
+"#;
     for folder in [&alone, &beside] {
         folder.done(&["user", "create", "boss", "--administrator"]);
         let token = folder.done(&["token", "create", "boss"]);
-        std::fs::write(folder.path().join("token"), token).unwrap();
-        std::fs::write(folder.path().join("names.ndjson"), lines).unwrap();
-        std::fs::write(folder.path().join("gone.txt"), "20.1000/i\n20.1000/none\n").unwrap();
+        folder.write("token", token);
+        folder.write("names.ndjson", lines);
+        folder.write("gone.txt", "20.1000/i\n20.1000/none\n");
     }
-    let server = beside.serve();
+    let server = beside.serve(&[]);
     for command in [
         "name create 20.1000/a --url https://example.org/ --value 7:HS_SECKEY:x",
         "name set 20.1000/a --remove 7",
@@ -256,13 +259,17 @@ const LIFE: &[(&str, &str)] = &[
     ),
     (
         "ann",
-        "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower --declare in-use \
-             --syntax Names --pattern [a-z:.]+ --mechanism https://oai.example/{id} --security none --example info:oai/A info:oai/a --dry-run",
+        "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower \
+         --declare in-use --syntax Names --pattern [a-z:.]+ \
+         --mechanism https://oai.example/{id} --security none \
+         --example info:oai/A info:oai/a --dry-run",
     ),
     (
         "ann",
-        "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower --declare in-use \
-             --syntax Names --pattern [a-z:.]+ --mechanism https://oai.example/{id} --security none --example info:oai/A info:oai/a",
+        "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower \
+         --declare in-use --syntax Names --pattern [a-z:.]+ \
+         --mechanism https://oai.example/{id} --security none \
+         --example info:oai/A info:oai/a",
     ),
     ("bob", "comment oai Fine --dry-run"),
     ("bob", "comment oai Fine"),
@@ -297,7 +304,7 @@ const LIFE: &[(&str, &str)] = &[
 
 #[test]
 fn namespaces_are_proposed_and_decided_there() {
-    let (alone, beside) = (Folder::new(), Folder::new());
+    let (alone, beside) = (ann_leads(), ann_leads());
     for folder in [&alone, &beside] {
         folder.done(&["user", "create", "bob"]);
         folder.done(&["authority", "create", "info:"]);
@@ -310,14 +317,14 @@ fn namespaces_are_proposed_and_decided_there() {
             "--role",
             "admin",
         ]);
-        std::fs::write(folder.path().join("policy.txt"), "Be kind.\nBe clear.\n").unwrap();
+        folder.write("policy.txt", "Be kind.\nBe clear.\n");
         for who in ["ann", "bob"] {
             let token = folder.done(&["token", "create", who]);
-            std::fs::write(folder.path().join(who), token).unwrap();
+            folder.write(who, token);
         }
     }
-    let server = beside.serve();
-    let url = format!("http://{}", server.web);
+    let server = beside.serve(&[]);
+    let url = server.url();
     let days = |number: u64| {
         let since = UNIX_EPOCH.elapsed().unwrap() + Duration::from_hours(24 * number);
         rfc3339(u64::try_from(since.as_millis()).unwrap())
@@ -379,11 +386,11 @@ fn an_auditor_checks_the_log_of_a_server() {
         assert!(output.status.success(), "{command}: {told}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let first = done("log verify --keep kept");
+    let first = done("log verify --keep saved");
     assert!(first.contains("from now on"), "{first}");
     // Past a full tile.
     done("mint --authority 20.1000 --count 300");
-    assert!(done("log verify --keep kept").contains("continues that of"));
+    assert!(done("log verify --keep saved").contains("continues that of"));
     assert!(done("log verify").contains("the log is whole"));
     // As the tiles that are published are those that the folder would write.
     done("log tiles there");
@@ -393,19 +400,23 @@ fn an_auditor_checks_the_log_of_a_server() {
         assert_eq!(read("here"), read("there"), "{file}");
     }
     // A log that is another than it was is found out.
-    let kept = folder.path().join("kept");
+    let saved = folder.path().join("saved");
     let old = folder.done(&["log", "checkpoint"]);
-    let other = Folder::new();
-    std::fs::write(&kept, other.done(&["log", "checkpoint"])).unwrap();
-    let refused = there(&folder, &server, "log verify --keep kept");
+    let other = ann_leads();
+    std::fs::write(&saved, other.done(&["log", "checkpoint"])).unwrap();
+    let refused = there(&folder, &server, "log verify --keep saved");
     assert_eq!(refused.status.code(), Some(1));
-    std::fs::write(&kept, &old).unwrap();
-    done("log verify --keep kept");
+    std::fs::write(&saved, &old).unwrap();
+    done("log verify --keep saved");
     // What never changes may be kept for ever.
-    let full = server.get_bytes("/api/v1/log/tile/0/000");
-    assert_eq!(full.1.len(), 256 * 32);
-    assert!(full.0.contains("immutable"), "{}", full.0);
-    assert!(full.0.contains("application/octet-stream"), "{}", full.0);
+    let full = server.get("/api/v1/log/tile/0/000");
+    assert_eq!(full.bytes.len(), 256 * 32);
+    assert!(full.head.contains("immutable"), "{}", full.head);
+    assert!(
+        full.head.contains("application/octet-stream"),
+        "{}",
+        full.head
+    );
     for missing in [
         "tile/0/001",
         "tile/0/900",
@@ -413,7 +424,7 @@ fn an_auditor_checks_the_log_of_a_server() {
         "tile/entries/x",
         "tile/9/000",
     ] {
-        let reply = server.get(&format!("/api/v1/log/{missing}"), &[]);
+        let reply = server.get(&format!("/api/v1/log/{missing}"));
         assert_eq!(reply.status, 404, "{missing}");
     }
 }
@@ -423,7 +434,7 @@ fn an_auditor_checks_the_log_of_a_server() {
 fn a_long_dry_run_says_what_the_server_does_not_tell() {
     let (folder, server) = start();
     let names: Vec<_> = (0..10_003).map(|n| format!("20.1000/none{n}")).collect();
-    std::fs::write(folder.path().join("none.txt"), names.join("\n")).unwrap();
+    folder.write("none.txt", names.join("\n"));
     let command = "job withdraw none.txt --reason gone --dry-run";
     let there = |more: &str| there(&folder, &server, &format!("{command}{more}"));
     let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().count();

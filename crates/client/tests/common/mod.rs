@@ -7,32 +7,37 @@
 )]
 
 use std::net::SocketAddr;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use handfast_client::{Client, Environment, Login, ServerAddress};
-use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry, Role};
-use handfast_server::{Addresses, Identity, Listener, RunningServer, ServerContext};
-use handfast_wire::crypto::{SigningKey, read_private_key};
-use handfast_wire::{Admin, AdminPermissions, Codec, Permissions, PublicKey, Site};
+use handfast_registry::{NewName, NewValue, Principal, Role};
+use handfast_testing::Setup;
+use handfast_wire::{Admin, AdminPermissions, Codec, Permissions, PublicKey};
 
-/// A server with the prefix `20.1000`, and its addresses.
+pub(crate) use handfast_testing::OPERATOR;
+
+/// A server with the prefix `20.1000`.
 pub(crate) struct Server {
-    folder: tempfile::TempDir,
-    _served: RunningServer,
+    server: handfast_testing::Server,
     /// How far the clock of the server is ahead, in milliseconds.
     pub(crate) ahead: Arc<AtomicU64>,
-    pub(crate) registry: Arc<Registry>,
-    pub(crate) addresses: Addresses,
-    pub(crate) site: Site,
+}
+
+impl Deref for Server {
+    type Target = handfast_testing::Server;
+
+    fn deref(&self) -> &handfast_testing::Server {
+        &self.server
+    }
 }
 
 /// A login with the secret.
 pub(crate) const SECRET_ADMIN: &str = "300:20.1000/admin";
 /// A login with the key.
 pub(crate) const KEY_ADMIN: &str = "301:20.1000/admin";
-pub(crate) const OPERATOR: Principal = Principal::Operator;
 
 pub(crate) fn now() -> u64 {
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap();
@@ -63,43 +68,16 @@ pub(crate) fn client() -> Client {
 
 impl Server {
     pub(crate) fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
         let ahead = Arc::new(AtomicU64::new(0));
-        let world = || {
-            let ahead = Arc::clone(&ahead);
-            handfast_registry::Environment::new(
-                move || now() + ahead.load(Ordering::Relaxed),
-                random,
-            )
-        };
-        let registry = Registry::create(folder.path(), world()).unwrap();
-        let authority = NewAuthority::default();
-        registry
-            .create_authority(&OPERATOR, "20.1000", authority)
-            .unwrap();
-        let any = "127.0.0.1:0".parse().unwrap();
-        let listener = Listener::bind(any, any).unwrap();
-        let addresses = listener.addresses();
-        let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
-        let site = identity.site().clone();
-        let registry = Arc::new(registry);
-        let administrators = [SECRET_ADMIN, KEY_ADMIN].map(|who| Principal::parse(who).unwrap());
-        let context = ServerContext::new(
-            Arc::clone(&registry),
-            identity,
-            world(),
-            administrators.to_vec(),
-        );
-        let server = Self {
-            _served: listener
-                .open(context, handfast_server::WebSettings::default())
-                .unwrap(),
-            folder,
-            ahead,
-            registry,
-            addresses,
-            site,
-        };
+        let of_server = Arc::clone(&ahead);
+        let setup = Setup::new().administrators(&[SECRET_ADMIN, KEY_ADMIN]);
+        let setup = setup.environment(move || {
+            let ahead = Arc::clone(&of_server);
+            let now = move || now() + ahead.load(Ordering::Relaxed);
+            handfast_registry::Environment::new(now, random)
+        });
+        let server = setup.start_for(&["20.1000"]);
+        let server = Self { server, ahead };
         server.fill();
         server
     }
@@ -141,22 +119,16 @@ impl Server {
         self.registry.create_name(&OPERATOR, handle, name).unwrap();
     }
 
-    /// The key of the server, which is also an administrator's.
-    pub(crate) fn key(&self) -> SigningKey {
-        let file = std::fs::read(self.folder.path().join("privkey.bin")).unwrap();
-        SigningKey::new(read_private_key(&file, None).unwrap()).unwrap()
-    }
-
     pub(crate) fn public_key(&self) -> PublicKey<'static> {
         self.key().public_key().unwrap().clone()
     }
 
     pub(crate) fn native(&self) -> ServerAddress {
-        self.addresses.native.into()
+        self.server.native.into()
     }
 
     pub(crate) fn web(&self) -> ServerAddress {
-        format!("http://{}", self.addresses.web).parse().unwrap()
+        self.url().parse().unwrap()
     }
 
     pub(crate) fn with_secret(&self) -> Client {

@@ -1,7 +1,5 @@
 //! Accounts.
 
-use std::ops::ControlFlow;
-
 use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
@@ -131,15 +129,14 @@ impl Registry {
 
     /// All accounts, by name.
     pub fn accounts(&self) -> Result<Vec<Account>, RegistryError> {
+        let mut accounts = Vec::new();
         self.read(|view| {
-            let mut accounts = Vec::new();
-            view.now
-                .scan(&TableKey::named(Table::Accounts, b""), &mut |_, bytes| {
-                    accounts.extend(Account::from_bytes(bytes));
-                    ControlFlow::Continue(())
-                })?;
-            Ok(accounts)
-        })
+            view.scan_names(&TableKey::named(Table::Accounts, b""), |_, bytes| {
+                accounts.extend(Account::from_bytes(bytes));
+                Ok(())
+            })
+        })?;
+        Ok(accounts)
     }
 }
 
@@ -165,14 +162,9 @@ impl View<'_> {
     pub(crate) fn account(&self, account: &Principal) -> Result<Option<Account>, RegistryError> {
         let key = account.key();
         let table_key = TableKey::named(Table::Accounts, key.as_bytes());
-        let found = self.now.get(&table_key, Account::from_bytes)?;
-        found
-            .map(|account| {
-                account.ok_or_else(|| RegistryError::Corrupt {
-                    what: format!("the account {key}"),
-                })
-            })
-            .transpose()
+        self.stored(&table_key, Account::from_bytes, || {
+            format!("the account {key}")
+        })
     }
 
     /// Whether the principal is an administrator's account without the limits of a token.

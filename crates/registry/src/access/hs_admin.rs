@@ -36,20 +36,10 @@ impl View<'_> {
         needed: AdminPermissions,
         values: &[Value<'_>],
     ) -> Result<bool, RegistryError> {
-        let Principal::Identity { index, handle } = who else {
-            return Ok(false);
-        };
-        let identity = Reference::new(handle.as_str(), *index);
         let admins = values.iter().filter(|value| value.is_type("HS_ADMIN"));
         let admins = admins.filter_map(|value| Admin::from_bytes(&value.data).ok());
-        let mut groups = VecDeque::new();
-        for admin in admins.filter(|admin| admin.permissions.contains(needed)) {
-            if matches(&admin.administrator, &identity) {
-                return Ok(true);
-            }
-            groups.push_back(admin.administrator.into_owned());
-        }
-        self.is_member(&identity, groups)
+        let admins = admins.filter(|admin| admin.permissions.contains(needed));
+        self.is_among(who, admins.map(|admin| admin.administrator))
     }
 
     /// §7.4: whether an identity is in a list of administrators, or in a group of the list.
@@ -58,20 +48,29 @@ impl View<'_> {
         who: &Principal,
         list: &[Principal],
     ) -> Result<bool, RegistryError> {
+        let references = list.iter().filter_map(|listed| match listed {
+            Principal::Identity { index, handle } => Some(Reference::new(handle.as_str(), *index)),
+            _ => None,
+        });
+        self.is_among(who, references)
+    }
+
+    /// Whether an identity is one of the administrators, or a member of a group among them.
+    fn is_among<'r>(
+        &self,
+        who: &Principal,
+        administrators: impl Iterator<Item = Reference<'r>>,
+    ) -> Result<bool, RegistryError> {
         let Principal::Identity { index, handle } = who else {
             return Ok(false);
         };
         let identity = Reference::new(handle.as_str(), *index);
         let mut groups = VecDeque::new();
-        for administrator in list {
-            let Principal::Identity { index, handle } = administrator else {
-                continue;
-            };
-            let administrator = Reference::new(handle.clone(), *index);
+        for administrator in administrators {
             if matches(&administrator, &identity) {
                 return Ok(true);
             }
-            groups.push_back(administrator);
+            groups.push_back(administrator.into_owned());
         }
         self.is_member(&identity, groups)
     }

@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::PoisonError;
 
 use handfast_store::{Table, TableKey};
 
@@ -14,7 +13,7 @@ use crate::authority::create::NewAuthority;
 use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::error::RegistryError;
 use crate::jobs::job::Job;
-use crate::registry::Registry;
+use crate::registry::{Registry, locked};
 
 /// The limits for one account.
 ///
@@ -187,7 +186,7 @@ impl Registry {
             return Err(RegistryError::policy("too-large", problem));
         }
         let limit = self.limits.requested_authorities;
-        let now = self.now();
+        let now = self.time();
         let (open, withdrawn) = self.open_requests(|open| {
             let count = open.by_account.get(&who.key()).copied();
             (count.unwrap_or_default(), open.withdrawn_since(who, now))
@@ -215,8 +214,7 @@ impl Registry {
     /// after one has changed, so that rejected requests cost nothing.
     fn open_requests<T>(&self, read: impl FnOnce(&OpenRequests) -> T) -> Result<T, RegistryError> {
         let version = self.prefixes.version();
-        let open = self.open_requests.lock();
-        let mut open = open.unwrap_or_else(PoisonError::into_inner);
+        let mut open = locked(&self.open_requests);
         if open.version != version {
             let mut by_account = HashMap::new();
             self.visit_authorities(None, &mut |authority| {
@@ -233,9 +231,8 @@ impl Registry {
 
     /// Remembers that an account took back a request of its own.
     pub(crate) fn count_withdrawn_request(&self, who: &Principal) {
-        let now = self.now();
-        let open = self.open_requests.lock();
-        let mut open = open.unwrap_or_else(PoisonError::into_inner);
+        let now = self.time();
+        let mut open = locked(&self.open_requests);
         open.withdrawn.retain(|_, times| {
             times.retain(|at| at.saturating_add(DAY_MS) > now);
             !times.is_empty()
@@ -250,25 +247,16 @@ impl Registry {
         after: Option<&str>,
         visit: &mut dyn FnMut(Authority) -> ControlFlow<()>,
     ) -> Result<(), RegistryError> {
-        let mut damaged = None;
         let from = TableKey::named(Table::Authorities, after.unwrap_or_default().as_bytes());
         self.read(|view| {
-            view.now.scan(&from, &mut |place, bytes| {
-                if after.is_some_and(|after| after.as_bytes() == place.name()) {
-                    return ControlFlow::Continue(());
+            view.scan_while(&from, |table_key, bytes| {
+                if after.is_some_and(|after| after.as_bytes() == table_key.name()) {
+                    return Ok(true);
                 }
-                if let Ok(authority) = postcard::from_bytes(bytes) {
-                    return visit(authority);
-                }
-                damaged = Some(String::from_utf8_lossy(place.name()).into_owned());
-                ControlFlow::Break(())
-            })?;
-            match damaged {
-                Some(key) => Err(RegistryError::Corrupt {
-                    what: format!("authorities {key}"),
-                }),
-                None => Ok(()),
-            }
+                let key = String::from_utf8_lossy(table_key.name());
+                let corrupt = |_| RegistryError::corrupt(format!("authorities {key}"));
+                Ok(visit(postcard::from_bytes(bytes).map_err(corrupt)?).is_continue())
+            })
         })
     }
 }

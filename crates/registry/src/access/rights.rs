@@ -83,10 +83,7 @@ impl View<'_> {
         if self.role(who, path)? >= Some(needs) {
             Ok(())
         } else {
-            Err(RegistryError::Denied {
-                needs,
-                authority: path.clone(),
-            })
+            Err(RegistryError::denied(needs, path))
         }
     }
 }

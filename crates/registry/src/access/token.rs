@@ -3,8 +3,6 @@
 //! A token is shown once, when it is created; the store has only its SHA-256. It expires, and it
 //! may be limited: to a role, and to one authority with everything below it.
 
-use std::ops::ControlFlow;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use handfast_store::{Table, TableKey, Write};
@@ -110,8 +108,7 @@ impl Registry {
             let problem = "the title of a token has at most 1000 bytes";
             return Err(RegistryError::policy("too-large", problem));
         }
-        let mut secret = [0; 32];
-        self.random(&mut secret);
+        let secret = self.random();
         let text = format!("{TOKEN_PREFIX}{}", URL_SAFE_NO_PAD.encode(secret));
         let key = key_of(&text);
         let token = self.change(who, move |change_set| {
@@ -199,7 +196,7 @@ impl Registry {
             let account = view.account(&Principal::Account(token.account.clone()))?;
             Ok(Some(token).filter(|_| account.is_none_or(|account| !account.is_suspended)))
         })?;
-        let token = token.filter(|token| token.expires > self.now());
+        let token = token.filter(|token| token.expires > self.time());
         Ok(token.map(|token| {
             let account = token.account.clone();
             let who = match token.limit.clone() {
@@ -219,16 +216,13 @@ impl View<'_> {
     ) -> Result<Vec<(Vec<u8>, Token)>, RegistryError> {
         let mut found = Vec::new();
         let from = TableKey::named(Table::Meta, KEYS);
-        self.now.scan(&from, &mut |table_key, bytes| {
-            if !table_key.name().starts_with(KEYS) {
-                return ControlFlow::Break(());
-            }
+        self.scan_names(&from, |table_key, bytes| {
             if let Ok(token) = postcard::from_bytes::<Token>(bytes)
                 && account.is_none_or(|of| Principal::account(&token.account).as_ref() == Ok(of))
             {
                 found.push((table_key.name().to_vec(), token));
             }
-            ControlFlow::Continue(())
+            Ok(())
         })?;
         Ok(found)
     }
@@ -258,11 +252,12 @@ fn id_of(key: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
-    use crate::{Edit, Environment, NewAuthority, NewName};
+    use crate::{Edit, Environment, NameAction, NewAuthority, NewName};
 
     fn registry(now: &Arc<AtomicU64>) -> (tempfile::TempDir, Registry) {
         let folder = tempfile::tempdir().unwrap();
@@ -340,7 +335,17 @@ mod tests {
         registry
             .create_name(&operator, id, NewName::default())
             .unwrap();
-        registry.transfer_name(&operator, id, &ann).unwrap();
+        registry
+            .change_name(
+                &operator,
+                id,
+                None,
+                NameAction::Transfer {
+                    to: ann.clone(),
+                    creates_account: true,
+                },
+            )
+            .unwrap();
         let edit =
             |who: &Principal| registry.edit_name(who, id, Edit::urls(&["https://example.org/"]));
         assert!(edit(&token(&registry, Some("20.2000"), None)).is_err());

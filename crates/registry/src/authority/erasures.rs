@@ -1,8 +1,6 @@
 //! Finding out whether an authority has ever erased a name. Such names may have been assigned
 //! again, so the authority cannot become permanent.
 
-use std::ops::ControlFlow;
-
 use handfast_store::{Table, TableKey};
 
 use crate::authority::path::AuthorityPath;
@@ -29,36 +27,28 @@ pub(crate) fn check_nothing_erased(
     let events = view.now.count(Table::Events)?;
     let start = path.start_of_names();
     let mut last: Option<(Vec<u8>, u64)> = None;
-    let mut outcome = Ok(());
     let from = TableKey::event_of(start.as_bytes(), 0);
-    view.now.scan(&from, &mut |table_key, _| {
-        if !table_key.name().starts_with(start.as_bytes()) {
-            return ControlFlow::Break(());
-        }
+    view.scan_names(&from, |table_key, _| {
         let number = table_key.number().unwrap_or_default();
-        if last
-            .as_ref()
-            .is_none_or(|(name, _)| name != table_key.name())
-        {
-            let read = |bytes: &[u8]| Record::from_bytes(bytes).ok();
-            let record = view.now.get(&TableKey::record(table_key.name()), read);
-            // Without a record, all events may belong to an erased name.
-            let first = record.map(|record| record.flatten().map_or(u64::MAX, |r| r.first_event));
-            match first {
-                Ok(first) => last = Some((table_key.name().to_vec(), first)),
-                Err(error) => outcome = Err(error.into()),
+        let name = table_key.name();
+        let first = match &last {
+            Some((known, first)) if known == name => *first,
+            _ => {
+                let read = |bytes: &[u8]| Record::from_bytes(bytes).ok();
+                let record = view.now.get(&TableKey::record(name), read)?.flatten();
+                // Without a record, all events may belong to an erased name.
+                let first = record.map_or(u64::MAX, |record| record.first_event);
+                last = Some((name.to_vec(), first));
+                first
             }
-        }
+        };
         // An event before the first one of the record belongs to an earlier name with the same key.
-        if outcome.is_ok() && last.as_ref().is_some_and(|(_, first)| number < *first) {
-            outcome = check_event(view, path, number);
+        if number < first {
+            check_event(view, path, number)?;
         }
-        match outcome {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
-        }
+        Ok(())
     })?;
-    outcome.map(|()| NothingErased { events })
+    Ok(NothingErased { events })
 }
 
 /// Repeats the check inside the writer, which must not wait for millions of names: it reads only
@@ -95,7 +85,8 @@ fn check_event(view: &View<'_>, path: &AuthorityPath, number: u64) -> Result<(),
 mod tests {
     use super::*;
     use crate::{
-        AuthorityChange, Environment, NewAuthority, NewName, Persistence, Principal, Registry,
+        AuthorityChange, Environment, NameAction, NewAuthority, NewName, Persistence, Principal,
+        Registry,
     };
 
     /// A name erased between the first check and the change would be missed.
@@ -127,9 +118,13 @@ mod tests {
                 .map_err(|error| error.code())
         };
         let before = look().unwrap();
-        registry.erase_name(&operator, "20.2/x").unwrap();
+        registry
+            .change_name(&operator, "20.2/x", None, NameAction::Erase)
+            .unwrap();
         assert_eq!(again(Some(&before)), Ok(()), "of another authority");
-        registry.erase_name(&operator, "20.1/x").unwrap();
+        registry
+            .change_name(&operator, "20.1/x", None, NameAction::Erase)
+            .unwrap();
         assert_eq!(again(Some(&before)), Err("erased-names"));
         assert_eq!(again(None), Err("erased-names"));
         assert!(look().is_err());

@@ -27,34 +27,6 @@ impl Registry {
         };
         self.act_on_authority(who, path, None, grant)
     }
-
-    /// Revokes the role of a principal; with `role`, only if it is that one.
-    pub fn revoke(
-        &self,
-        who: &Principal,
-        path: &str,
-        from: &Principal,
-        role: Option<Role>,
-    ) -> Result<(), RegistryError> {
-        let from = from.clone();
-        self.act_on_authority(who, path, None, AuthorityAction::Revoke { from, role })
-    }
-
-    /// Transfers an authority to a principal, which becomes its only `admin`. If the operator or an
-    /// administrator asks, a missing account is created; [`AuthorityAction::Transfer`] can prevent
-    /// that.
-    pub fn transfer_authority(
-        &self,
-        who: &Principal,
-        path: &str,
-        to: &Principal,
-    ) -> Result<(), RegistryError> {
-        let action = AuthorityAction::Transfer {
-            to: to.clone(),
-            creates_account: true,
-        };
-        self.act_on_authority(who, path, None, action)
-    }
 }
 
 impl ChangeSet<'_> {

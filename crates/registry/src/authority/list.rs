@@ -1,7 +1,5 @@
 //! Listing authorities, page by page.
 
-use std::ops::ControlFlow;
-
 use handfast_store::{Table, TableKey};
 
 use crate::authority::policy::{Authority, AuthorityStatus};
@@ -92,7 +90,7 @@ impl View<'_> {
             return Ok(());
         }
         let from = TableKey::named(Table::Authorities, first.as_bytes());
-        self.now.scan(&from, &mut |table_key, _| {
+        self.scan_while(&from, |table_key, _| {
             let name = table_key.name();
             let fits = if is_one {
                 name == start.as_bytes()
@@ -100,14 +98,13 @@ impl View<'_> {
                 name.starts_with(start.as_bytes())
             };
             if !fits || keys.len() >= limit {
-                return ControlFlow::Break(());
+                return Ok(false);
             }
             let key = String::from_utf8_lossy(name).into_owned();
             if after.is_none_or(|after| key.as_str() > after) {
                 keys.push(key);
             }
-            ControlFlow::Continue(())
-        })?;
-        Ok(())
+            Ok(true)
+        })
     }
 }

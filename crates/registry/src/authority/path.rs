@@ -41,18 +41,12 @@ impl AuthorityPath {
         }
         if let Some(name) = strip(text, "info:") {
             let key = handfast_id::Namespace::new(name)?.name().to_string();
-            return Ok(Self {
-                text: format!("info:{key}"),
-                key: format!("info:{key}"),
-            });
+            return Ok(Self::canonical(format!("info:{key}")));
         }
         if let Some(naan) = strip(text, "ark:") {
             let naan = naan.trim_matches('/').to_ascii_lowercase();
             Ark::parse(&format!("ark:{naan}/x"))?;
-            return Ok(Self {
-                text: format!("ark:{naan}"),
-                key: format!("ark:{naan}"),
-            });
+            return Ok(Self::canonical(format!("ark:{naan}")));
         }
         if let Some(prefix) = strip(text, "hdl:") {
             return Self::parse_hdl(prefix);
@@ -91,6 +85,14 @@ impl AuthorityPath {
         Ok(Self::of_prefix(&prefix))
     }
 
+    /// A path whose text is its key.
+    fn canonical(key: String) -> Self {
+        Self {
+            text: key.clone(),
+            key,
+        }
+    }
+
     /// Reads the text after `hdl:` as the part of a URI in front of the suffix: it decodes
     /// triplets, and rejects a query or fragment, which is no part of the prefix (`CID-14`).
     fn parse_hdl(text: &str) -> Result<Self, PathError> {
@@ -113,10 +115,7 @@ impl AuthorityPath {
         let nid = nid.to_ascii_lowercase();
         UrnProfile::new(&nid, NssGrammar::Any)?;
         if path.is_empty() {
-            return Ok(Self {
-                text: format!("urn:{nid}"),
-                key: format!("urn:{nid}"),
-            });
+            return Ok(Self::canonical(format!("urn:{nid}")));
         }
         // A colon would start a name, and the rights would be on another authority than the
         // intended one.
@@ -143,10 +142,7 @@ impl AuthorityPath {
     /// The root of `info`, which has no names: roles on it are roles in the registry of namespaces.
     #[must_use]
     pub fn info_root() -> Self {
-        Self {
-            text: "info:".to_string(),
-            key: "info:".to_string(),
-        }
+        Self::canonical("info:".to_string())
     }
 
     /// The authority of a prefix.
@@ -162,11 +158,7 @@ impl AuthorityPath {
     fn of_urn(urn: &Urn<'_>) -> Self {
         let canonical = urn.to_string();
         let Some(path) = urn.authority_path() else {
-            let root = format!("urn:{}", urn.nid());
-            return Self {
-                text: root.clone(),
-                key: root,
-            };
+            return Self::canonical(format!("urn:{}", urn.nid()));
         };
         let path: Vec<_> = path.collect();
         let text = format!("urn:{}:{}", urn.nid(), path.join("."));
@@ -180,19 +172,9 @@ impl AuthorityPath {
         let named = identifier.named(rules);
         match named.as_ref().unwrap_or(identifier) {
             Identifier::Ark(ark) => {
-                let naan = ark.naan().to_ascii_lowercase();
-                Self {
-                    text: format!("ark:{naan}"),
-                    key: format!("ark:{naan}"),
-                }
+                Self::canonical(format!("ark:{}", ark.naan().to_ascii_lowercase()))
             }
-            Identifier::Info(uri) => {
-                let text = format!("info:{}", uri.namespace());
-                Self {
-                    key: text.clone(),
-                    text,
-                }
-            }
+            Identifier::Info(uri) => Self::canonical(format!("info:{}", uri.namespace())),
             Identifier::Urn(urn) => Self::of_urn(urn),
             Identifier::Cordra(id) => Self::of_prefix(&id.naming_authority()),
             Identifier::Doi(doi) => Self::of_prefix(&doi.handle().prefix()),
@@ -451,8 +433,8 @@ mod tests {
         }
     }
 
-    /// Guards: `authority create hdl:20%2E90` made the prefix `20%2E90`, and `hdl:20.1?x` the prefix
-    /// `20.1?x`.
+    /// Guards: `authority create hdl:20%2E90` made the prefix `20%2E90`, and `hdl:20.1?x` the
+    /// prefix `20.1?x`.
     #[test]
     fn uri_2_authorities_behind_hdl_are_read_as_uris() {
         for (text, key) in [

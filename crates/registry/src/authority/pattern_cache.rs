@@ -5,9 +5,11 @@
 //! the same as long as the authority has the same version of its policy.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use handfast_id::{Pattern, PatternError};
+
+use crate::registry::locked;
 
 /// The maximum number of cached patterns; the least recently used one is removed first.
 const MAX_CACHED_PATTERNS: usize = 64;
@@ -62,7 +64,7 @@ impl Cache {
 }
 
 fn with_cache<T>(run: impl FnOnce(&mut Cache) -> T) -> T {
-    run(&mut CACHE.lock().unwrap_or_else(PoisonError::into_inner))
+    run(&mut locked(&CACHE))
 }
 
 /// Returns the compiled pattern of an authority.

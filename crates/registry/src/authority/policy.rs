@@ -235,6 +235,12 @@ impl Role {
             Self::Admin => "admin",
         }
     }
+
+    /// [`Lead`](Self::Lead) for a change that needs it, such as one of administrators, and
+    /// [`Write`](Self::Write) for all others.
+    pub(crate) fn lead_if(is_lead: bool) -> Self {
+        if is_lead { Self::Lead } else { Self::Write }
+    }
 }
 
 impl fmt::Display for Role {

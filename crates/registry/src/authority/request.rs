@@ -1,9 +1,6 @@
 //! Requesting an authority, and approving or declining the request.
 
-use std::sync::PoisonError;
-
 use crate::access::principal::Principal;
-use crate::authority::change::AuthorityAction;
 use crate::authority::create::NewAuthority;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, AuthorityStatus, Grant, Role};
@@ -11,7 +8,7 @@ use crate::authority::policy_check::check_pattern;
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
-use crate::registry::Registry;
+use crate::registry::{Registry, locked};
 
 impl Registry {
     /// Requests an authority. An administrator of its parent approves or declines it (`URN-5`). The
@@ -23,8 +20,7 @@ impl Registry {
         new: NewAuthority,
     ) -> Result<AuthorityPath, RegistryError> {
         // The lock keeps the count of open requests right when two arrive at once.
-        let requesting = self.requesting.lock();
-        let _only = requesting.unwrap_or_else(PoisonError::into_inner);
+        let _only = locked(&self.requesting);
         self.check_request(who, path, &new)?;
         check_pattern(&new.change)?;
         let path = path.to_string();
@@ -45,16 +41,6 @@ impl Registry {
             change_set.store_authority(authority, Action::RequestAuthority)?;
             Ok(path)
         })
-    }
-
-    /// Approves a request: the requester becomes its `admin`.
-    pub fn approve_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
-        self.act_on_authority(who, path, None, AuthorityAction::Approve)
-    }
-
-    /// Declines a request, or takes the own one back: the path is free again.
-    pub fn decline_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
-        self.act_on_authority(who, path, None, AuthorityAction::Decline)
     }
 }
 

@@ -1,27 +1,13 @@
 //! Retiring an authority: its names keep resolving, its path stays taken, and it creates no new
 //! names.
 
-use std::ops::ControlFlow;
-
 use handfast_store::{Table, TableKey};
 
-use crate::access::principal::Principal;
-use crate::authority::change::AuthorityAction;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
-use crate::registry::Registry;
-
-impl Registry {
-    /// Retires an authority and those below it: their names keep resolving, their paths stay taken,
-    /// and they create no new names.
-    pub fn retire_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
-        let keep_children = false;
-        self.act_on_authority(who, path, None, AuthorityAction::Retire { keep_children })
-    }
-}
 
 impl ChangeSet<'_> {
     /// Retires an authority and, unless `keep_children` is set, the active ones below it:
@@ -45,18 +31,15 @@ impl ChangeSet<'_> {
     fn active_below(&self, path: &AuthorityPath) -> Result<Vec<Authority>, RegistryError> {
         let mut below = Vec::new();
         let from = TableKey::named(Table::Authorities, path.key().as_bytes());
-        self.now.scan(&from, &mut |table_key, bytes| {
+        self.scan_names(&from, |table_key, bytes| {
             let key = String::from_utf8_lossy(table_key.name());
-            if !key.starts_with(path.key()) {
-                return ControlFlow::Break(());
-            }
             let authority = postcard::from_bytes::<Authority>(bytes).ok();
             below.extend(authority.filter(|authority| {
                 key != path.key()
                     && path.is_above(&key)
                     && authority.status == AuthorityStatus::Active
             }));
-            ControlFlow::Continue(())
+            Ok(())
         })?;
         Ok(below)
     }

@@ -31,16 +31,9 @@ impl Registry {
 
     /// All authorities that are in force, by key, without open requests.
     pub fn authorities(&self) -> Result<Vec<Authority>, RegistryError> {
-        let mut all = self.authorities_and_requests()?;
-        all.retain(|authority| authority.status.is_in_force());
-        Ok(all)
-    }
-
-    /// All authorities and open requests, by key.
-    pub fn authorities_and_requests(&self) -> Result<Vec<Authority>, RegistryError> {
         let mut all = Vec::new();
         self.visit_authorities(None, &mut |authority| {
-            all.push(authority);
+            all.extend(Some(authority).filter(|found| found.status.is_in_force()));
             ControlFlow::Continue(())
         })?;
         Ok(all)
@@ -118,13 +111,10 @@ impl View<'_> {
         let start = path.start_of_names();
         let mut found = false;
         // The events tell, because they stay when a name is erased.
-        self.now.scan(
-            &TableKey::event_of(start.as_bytes(), 0),
-            &mut |table_key, _| {
-                found = table_key.name().starts_with(start.as_bytes());
-                ControlFlow::Break(())
-            },
-        )?;
+        self.scan_while(&TableKey::event_of(start.as_bytes(), 0), |table_key, _| {
+            found = table_key.name().starts_with(start.as_bytes());
+            Ok(false)
+        })?;
         Ok(found)
     }
 }

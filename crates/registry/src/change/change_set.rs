@@ -17,7 +17,6 @@ use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
 use crate::log::event_time::event_time;
 use crate::log::tree;
-use crate::lookup::fast_path::is_about_prefixes;
 use crate::lookup::value_index::reverse_value;
 use crate::name::record::{Record, State};
 
@@ -76,20 +75,10 @@ impl<'n> ChangeSet<'n> {
         self.actor
     }
 
-    /// Whether the change writes authorities or the records of prefixes.
-    pub(crate) fn touches_authorities(&self) -> bool {
+    /// Whether the change writes an entry of some kind.
+    pub(crate) fn touches(&self, is_meant: impl Fn(&TableKey<'_>) -> bool) -> bool {
         self.writes.iter().any(|write| match write {
-            Write::Put(table_key, _) | Write::Delete(table_key) => is_about_prefixes(table_key),
-            Write::IndexInsert { .. } | Write::IndexRemove { .. } => false,
-        })
-    }
-
-    /// Whether the change writes entries of the `info` registry.
-    pub(crate) fn touches_namespaces(&self) -> bool {
-        self.writes.iter().any(|write| match write {
-            Write::Put(table_key, _) | Write::Delete(table_key) => {
-                table_key.table() == Table::Namespaces
-            }
+            Write::Put(table_key, _) | Write::Delete(table_key) => is_meant(table_key),
             Write::IndexInsert { .. } | Write::IndexRemove { .. } => false,
         })
     }
@@ -433,9 +422,7 @@ fn authority_history(key: &str) -> String {
 }
 
 fn encode(item: &impl Serialize) -> Result<Vec<u8>, RegistryError> {
-    postcard::to_stdvec(item).map_err(|_| RegistryError::Corrupt {
-        what: "the value to be stored".into(),
-    })
+    postcard::to_stdvec(item).map_err(|_| RegistryError::corrupt("the value to be stored"))
 }
 
 #[cfg(test)]

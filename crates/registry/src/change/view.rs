@@ -83,13 +83,9 @@ impl<'n> View<'n> {
     /// Reads a name to be registered. Nothing is cut off (`CID-14`).
     pub(crate) fn identify_new<'t>(&self, text: &'t str) -> Result<Identifier<'t>, RegistryError> {
         let found = self.recognised(text)?;
-        match found.check_whole(self) {
-            Ok(()) => Ok(found.identifier),
-            Err(source) => Err(RegistryError::Identifier {
-                text: text.to_string(),
-                source,
-            }),
-        }
+        let checked = found.check_whole(self);
+        checked.map_err(|source| RegistryError::identifier(text, source))?;
+        Ok(found.identifier)
     }
 
     /// Whether a program that sends this handle means it literally: it is neither a URI nor a web
@@ -112,19 +108,13 @@ impl<'n> View<'n> {
     }
 
     fn recognised<'t>(&self, text: &'t str) -> Result<Recognised<'t>, RegistryError> {
-        match recognise(text, self) {
-            Ok(found) => {
-                if matches!(found.identifier, Identifier::Info(_)) {
-                    // Without its rules the name would get another key than its stored one.
-                    self.rules.at(self.now)?;
-                }
-                Ok(found)
-            }
-            Err(source) => Err(RegistryError::Identifier {
-                text: text.to_string(),
-                source,
-            }),
+        let found = recognise(text, self);
+        let found = found.map_err(|source| RegistryError::identifier(text, source))?;
+        if matches!(found.identifier, Identifier::Info(_)) {
+            // Without its rules the name would get another key than its stored one.
+            self.rules.at(self.now)?;
         }
+        Ok(found)
     }
 
     /// Reads the name of a stored record, also of a name that could not be registered here and was
@@ -151,6 +141,13 @@ impl<'n> View<'n> {
         read
     }
 
+    /// The key and the authority of a stored name.
+    pub(crate) fn place_of(&self, id: &str) -> Result<(String, AuthorityPath), RegistryError> {
+        let identifier = self.identify_registered(id)?;
+        let key = identifier.key(self).as_str().to_string();
+        Ok((key, AuthorityPath::of(&identifier, self)))
+    }
+
     /// Reads the path of an authority.
     pub(crate) fn path(&self, text: &str) -> Result<AuthorityPath, RegistryError> {
         let read = AuthorityPath::parse(text, self);
@@ -172,10 +169,7 @@ impl<'n> View<'n> {
                 "not-delegated",
                 format!("urn:{nid} has no authority paths: its authority is urn:{nid} itself"),
             ),
-            PathError::Syntax(source) => RegistryError::Identifier {
-                text: text.to_string(),
-                source,
-            },
+            PathError::Syntax(source) => RegistryError::identifier(text, source),
         })
     }
 
@@ -199,21 +193,75 @@ impl<'n> View<'n> {
         table: Table,
         key: &[u8],
     ) -> Result<Option<T>, RegistryError> {
-        let read = self.now.get(&TableKey::named(table, key), |bytes| {
-            postcard::from_bytes(bytes)
+        let read = |bytes: &[u8]| postcard::from_bytes(bytes).ok();
+        let what = || format!("{} {}", table.name(), String::from_utf8_lossy(key));
+        self.stored(&TableKey::named(table, key), read, what)
+    }
+
+    /// Reads a stored entry.
+    pub(crate) fn stored<T>(
+        &self,
+        table_key: &TableKey<'_>,
+        read: impl FnOnce(&[u8]) -> Option<T>,
+        what: impl FnOnce() -> String,
+    ) -> Result<Option<T>, RegistryError> {
+        match self.now.get(table_key, read)? {
+            Some(None) => Err(RegistryError::corrupt(what())),
+            found => Ok(found.flatten()),
+        }
+    }
+
+    /// Visits the entries of a table from a key on, as long as the visitor returns `true`.
+    pub(crate) fn scan_while(
+        &self,
+        from: &TableKey<'_>,
+        mut visit: impl FnMut(&TableKey<'_>, &[u8]) -> Result<bool, RegistryError>,
+    ) -> Result<(), RegistryError> {
+        let mut outcome = Ok(true);
+        self.now.scan(from, &mut |table_key, bytes| {
+            outcome = visit(table_key, bytes);
+            match outcome {
+                Ok(true) => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            }
         })?;
-        read.transpose().map_err(|_| RegistryError::Corrupt {
-            what: format!("{} {}", table.name(), String::from_utf8_lossy(key)),
+        outcome.map(|_| ())
+    }
+
+    /// Visits the entries of a table whose names begin with the name of a key, from that key on.
+    pub(crate) fn scan_names(
+        &self,
+        from: &TableKey<'_>,
+        mut visit: impl FnMut(&TableKey<'_>, &[u8]) -> Result<(), RegistryError>,
+    ) -> Result<(), RegistryError> {
+        self.scan_while(from, |table_key, bytes| {
+            let is_meant = table_key.name().starts_with(from.name());
+            if is_meant {
+                visit(table_key, bytes)?;
+            }
+            Ok(is_meant)
         })
     }
 
+    /// Reads all entries of a table whose names begin with a text.
+    pub(crate) fn decode_all<T: DeserializeOwned>(
+        &self,
+        table: Table,
+        start: &[u8],
+        what: &str,
+    ) -> Result<Vec<T>, RegistryError> {
+        let mut all = Vec::new();
+        self.scan_names(&TableKey::named(table, start), |_, bytes| {
+            all.push(postcard::from_bytes(bytes).map_err(|_| RegistryError::corrupt(what))?);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
     pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, RegistryError> {
-        let read = self
-            .now
-            .get(&TableKey::record(key.as_bytes()), Record::from_bytes)?;
-        read.transpose().map_err(|_| RegistryError::Corrupt {
-            what: format!("the record of {key}"),
-        })
+        let read = |bytes: &[u8]| Record::from_bytes(bytes).ok();
+        let what = || format!("the record of {key}");
+        self.stored(&TableKey::record(key.as_bytes()), read, what)
     }
 
     /// Checks that the shortened key of an unregistered name is not that of another name.
@@ -230,24 +278,28 @@ impl<'n> View<'n> {
     }
 
     pub(crate) fn version(&self, key: &str, version: u64) -> Result<Option<Record>, RegistryError> {
-        let read = self.now.get(
-            &TableKey::version(key.as_bytes(), version),
-            Record::from_bytes,
-        )?;
-        read.transpose().map_err(|_| RegistryError::Corrupt {
-            what: format!("version {version} of {key}"),
-        })
+        let read = |bytes: &[u8]| Record::from_bytes(bytes).ok();
+        let what = || format!("version {version} of {key}");
+        self.stored(&TableKey::version(key.as_bytes(), version), read, what)
     }
 
     /// An event. Its leaf hash follows it.
     pub(crate) fn event(&self, number: u64) -> Result<Option<Event>, RegistryError> {
-        let read = self.now.get(&TableKey::event(number), read_event)?;
-        read.map(|event| {
-            event.ok_or_else(|| RegistryError::Corrupt {
-                what: format!("event {number}"),
-            })
-        })
-        .transpose()
+        let what = || format!("event {number}");
+        self.stored(&TableKey::event(number), read_event, what)
+    }
+
+    /// An event that must exist.
+    pub(crate) fn existing_event(&self, number: u64) -> Result<Event, RegistryError> {
+        let event = self.event(number)?;
+        event.ok_or_else(|| RegistryError::corrupt(format!("event {number}")))
+    }
+
+    /// The bytes of an event that must exist, as they are in the log.
+    pub(crate) fn event_bytes(&self, number: u64) -> Result<Vec<u8>, RegistryError> {
+        let read = |bytes: &[u8]| Some(bytes.split_last_chunk::<32>()?.0.to_vec());
+        let bytes = self.now.get(&TableKey::event(number), read)?.flatten();
+        bytes.ok_or_else(|| RegistryError::corrupt(format!("event {number}")))
     }
 
     /// The numbers of the events of a name.

@@ -4,18 +4,12 @@ use std::io::{self, Write};
 
 use handfast_wire::batch::{BatchWriteError, write_create};
 
-use crate::authority::policy::Authority;
 use crate::export::{Given, Writer, is_handle};
 
-/// Writes `CREATE` blocks.
+/// Writes `CREATE` blocks. `HOME` needs the address of a server, which a file cannot know.
 pub(super) struct Batch;
 
 impl Writer for Batch {
-    /// HOME needs the address of a server, which a file cannot know.
-    fn authority(&mut self, _: &mut dyn Write, _: &Authority) -> io::Result<()> {
-        Ok(())
-    }
-
     fn name(&mut self, mut out: &mut dyn Write, name: &Given<'_>) -> io::Result<Option<u64>> {
         if !is_handle(name) {
             return Ok(None);
@@ -25,9 +19,5 @@ impl Writer for Batch {
             Err(BatchWriteError::Io(error)) => Err(error),
             Err(_) => Ok(None),
         }
-    }
-
-    fn end(&mut self, _: &mut dyn Write) -> io::Result<()> {
-        Ok(())
     }
 }

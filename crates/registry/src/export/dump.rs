@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use handfast_wire::json::write_value;
 
-use crate::authority::policy::{Authority, AuthorityStatus};
+use crate::authority::policy::AuthorityStatus;
 use crate::export::{Given, Walk, Writer, is_handle};
 
 /// Writes one JSON object.
@@ -34,10 +34,6 @@ impl Dump {
 }
 
 impl Writer for Dump {
-    fn authority(&mut self, _: &mut dyn Write, _: &Authority) -> io::Result<()> {
-        Ok(())
-    }
-
     fn name(&mut self, out: &mut dyn Write, name: &Given<'_>) -> io::Result<Option<u64>> {
         if !is_handle(name) {
             return Ok(None);

@@ -11,7 +11,6 @@ pub(crate) mod spreadsheet;
 mod table;
 
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 
 use handfast_store::{Table, TableKey};
 use handfast_wire::Value;
@@ -74,11 +73,15 @@ pub struct Exported {
 
 /// Writes names in a format.
 trait Writer {
-    fn authority(&mut self, out: &mut dyn Write, authority: &Authority) -> io::Result<()>;
+    fn authority(&mut self, _: &mut dyn Write, _: &Authority) -> io::Result<()> {
+        Ok(())
+    }
     /// Writes a name. Returns how many of its values the format cannot express, or `None` if it
     /// cannot express the name.
     fn name(&mut self, out: &mut dyn Write, name: &Given<'_>) -> io::Result<Option<u64>>;
-    fn end(&mut self, out: &mut dyn Write) -> io::Result<()>;
+    fn end(&mut self, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A name to be exported.
@@ -94,6 +97,8 @@ enum ExportItem<'i> {
     Authority(&'i Authority),
     Name(Given<'i>),
 }
+
+type Visit<'v> = dyn FnMut(ExportItem<'_>) -> Result<(), RegistryError> + 'v;
 
 impl Registry {
     /// Exports names. The operator may export all of them; others need the role `read` on an
@@ -118,7 +123,6 @@ impl Registry {
                 Format::Ndjson => Box::new(ndjson::Lines::default()),
             };
             let failed = |source| RegistryError::Output { source };
-            let mut outcome = Ok(());
             walk.visit(&mut exported.secrets, &mut |item| {
                 let written = match item {
                     ExportItem::Authority(authority) => {
@@ -136,15 +140,8 @@ impl Registry {
                 if exported.names.is_multiple_of(1_000) {
                     progress(exported.names);
                 }
-                match written {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(error) => {
-                        outcome = Err(failed(error));
-                        ControlFlow::Break(())
-                    }
-                }
+                written.map_err(failed)
             })?;
-            outcome?;
             writer.end(out).and_then(|()| out.flush()).map_err(failed)?;
             Ok(exported)
         })
@@ -198,9 +195,9 @@ impl<'v> Walk<'v> {
     fn find_authorities(&self) -> Result<Vec<Authority>, RegistryError> {
         let mut found = Vec::new();
         let from = TableKey::named(Table::Authorities, b"");
-        self.view.now.scan(&from, &mut |table_key, _| {
+        self.view.scan_names(&from, |table_key, _| {
             found.push(String::from_utf8_lossy(table_key.name()).into_owned());
-            ControlFlow::Continue(())
+            Ok(())
         })?;
         let gives_all = self.view.may_do_all(self.who)?;
         let mut authorities = Vec::new();
@@ -227,18 +224,14 @@ impl<'v> Walk<'v> {
         self.path.as_ref().is_none_or(|path| path.is_above(key))
     }
 
-    fn visit(
-        &self,
-        secrets: &mut u64,
-        visit: &mut dyn FnMut(ExportItem<'_>) -> ControlFlow<()>,
-    ) -> Result<(), RegistryError> {
+    fn visit(&self, secrets: &mut u64, visit: &mut Visit<'_>) -> Result<(), RegistryError> {
         for authority in &self.authorities {
             let is_meant = self
                 .export
                 .since
                 .is_none_or(|since| authority.last_event > since);
-            if is_meant && visit(ExportItem::Authority(authority)).is_break() {
-                return Ok(());
+            if is_meant {
+                visit(ExportItem::Authority(authority))?;
             }
             let Some(prefix) = authority.path.prefix() else {
                 continue;
@@ -246,35 +239,24 @@ impl<'v> Walk<'v> {
             let key = crate::authority::create::prefix_key(&prefix);
             if let Some(record) = self.view.record(&key)?
                 && !record.values.is_empty()
-                && self.give(&key, record, secrets, visit)?.is_break()
             {
-                return Ok(());
+                self.give(&key, record, secrets, visit)?;
             }
         }
         let start = self.path.as_ref().map_or("", AuthorityPath::key);
-        let mut outcome = Ok(());
         let from = TableKey::record(start.as_bytes());
-        self.view.now.scan(&from, &mut |table_key, bytes| {
+        self.view.scan_names(&from, |table_key, bytes| {
             let key = String::from_utf8_lossy(table_key.name());
-            if !key.starts_with(start) {
-                return ControlFlow::Break(());
-            }
             if key.starts_with("hdl:0.NA/") {
-                return ControlFlow::Continue(());
+                return Ok(());
             }
-            let given = match Record::from_bytes(bytes) {
-                Ok(record) if !self.is_under(&record.authority) => Ok(ControlFlow::Continue(())),
-                Ok(record) => self.give(&key, record, secrets, visit),
-                Err(_) => Err(RegistryError::Corrupt {
-                    what: format!("the record of {key}"),
-                }),
-            };
-            given.unwrap_or_else(|error| {
-                outcome = Err(error);
-                ControlFlow::Break(())
-            })
-        })?;
-        outcome
+            let corrupt = |_| RegistryError::corrupt(format!("the record of {key}"));
+            let record = Record::from_bytes(bytes).map_err(corrupt)?;
+            if !self.is_under(&record.authority) {
+                return Ok(());
+            }
+            self.give(&key, record, secrets, visit)
+        })
     }
 
     fn give(
@@ -282,21 +264,21 @@ impl<'v> Walk<'v> {
         key: &str,
         mut record: Record,
         secrets: &mut u64,
-        visit: &mut dyn FnMut(ExportItem<'_>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, RegistryError> {
+        visit: &mut Visit<'_>,
+    ) -> Result<(), RegistryError> {
         if self
             .export
             .since
             .is_some_and(|since| record.last_event <= since)
         {
-            return Ok(ControlFlow::Continue(()));
+            return Ok(());
         }
         if *self.who != Principal::Operator {
             // They are in the order of their keys.
             let of = |found: &Authority| found.path.key().cmp(&record.authority);
             let at = self.authorities.binary_search_by(of).ok();
             let Some(authority) = at.and_then(|at| self.authorities.get(at)) else {
-                return Ok(ControlFlow::Continue(()));
+                return Ok(());
             };
             record = self.view.readable(self.who, &authority.path, record)?;
         }
@@ -306,11 +288,11 @@ impl<'v> Walk<'v> {
             values.retain(|value| !value.is_secret());
             *secrets += u64::try_from(all - values.len()).unwrap_or(0);
         }
-        Ok(visit(ExportItem::Name(Given {
+        visit(ExportItem::Name(Given {
             key,
             record: &record,
             values: &values,
-        })))
+        }))
     }
 }
 

@@ -62,10 +62,6 @@ impl Writer for Lines {
         out.write_all(line)?;
         Ok(Some(0))
     }
-
-    fn end(&mut self, _: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// The permissions of a secret key are written even if other values have the same as default:

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 
 use handfast_wire::Value;
 
-use crate::authority::policy::Authority;
 use crate::error::RegistryError;
 use crate::export::spreadsheet::escape;
 use crate::export::{ExportItem, Given, Walk, Writer};
@@ -34,7 +32,7 @@ impl Columns {
                 let others = others.filter(|value| value.text().is_some());
                 values.extend(others.map(|value| (value.index, value.value_type.to_string())));
             }
-            ControlFlow::Continue(())
+            Ok(())
         })?;
         Ok(Self {
             urls,
@@ -83,10 +81,6 @@ impl Columns {
 }
 
 impl Writer for Columns {
-    fn authority(&mut self, _: &mut dyn Write, _: &Authority) -> io::Result<()> {
-        Ok(())
-    }
-
     fn name(&mut self, out: &mut dyn Write, name: &Given<'_>) -> io::Result<Option<u64>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         if !self.is_begun {

@@ -1,13 +1,10 @@
 //! A full copy for mirrors: active handles with all their values, and the prefixes that are
 //! registered here (`handle-protocol.md` §11.4).
 
-use std::ops::ControlFlow;
-
 use handfast_id::{Handle, Identifier};
 use handfast_store::TableKey;
 use handfast_wire::Value;
 
-use crate::authority::policy::AuthorityStatus;
 use crate::error::RegistryError;
 use crate::handle_protocol::transactions::{MAX_PAGE_BYTES, MAX_PAGE_ITEMS, handle_of, size};
 use crate::name::record::{Record, State};
@@ -40,42 +37,29 @@ impl Registry {
             });
             let mut found: Vec<(String, Record)> = Vec::new();
             let (mut looked, mut bytes, mut last) = (0, 0, None);
-            let mut damaged = None;
-            let from = after.as_deref().unwrap_or(SCHEME);
-            view.now.scan(
-                &TableKey::record(from.as_bytes()),
-                &mut |table_key, value| {
-                    let key = String::from_utf8_lossy(table_key.name()).into_owned();
-                    if !key.starts_with(SCHEME) {
-                        return ControlFlow::Break(());
-                    }
-                    if Some(&key) == after.as_ref() {
-                        return ControlFlow::Continue(());
-                    }
-                    if looked == MAX_PAGE_ITEMS || bytes >= MAX_PAGE_BYTES {
-                        // There is more.
-                        return ControlFlow::Break(());
-                    }
-                    looked += 1;
-                    last = key.strip_prefix(SCHEME).map(str::to_string);
-                    if !handle_of(&key).is_some_and(is_wanted) {
-                        return ControlFlow::Continue(());
-                    }
-                    let Ok(record) = Record::from_bytes(value) else {
-                        damaged = Some(key);
-                        return ControlFlow::Break(());
-                    };
-                    if record.state == State::Active {
-                        bytes += size(&record.values);
-                        found.push((key, record));
-                    }
-                    ControlFlow::Continue(())
-                },
-            )?;
-            if let Some(key) = damaged {
-                let what = format!("the record of {key}");
-                return Err(RegistryError::Corrupt { what });
-            }
+            let from = TableKey::record(after.as_deref().unwrap_or(SCHEME).as_bytes());
+            view.scan_while(&from, |table_key, value| {
+                let key = String::from_utf8_lossy(table_key.name()).into_owned();
+                let is_more = looked == MAX_PAGE_ITEMS || bytes >= MAX_PAGE_BYTES;
+                if Some(&key) == after.as_ref() {
+                    return Ok(true);
+                }
+                if !key.starts_with(SCHEME) || is_more {
+                    return Ok(false);
+                }
+                looked += 1;
+                last = key.strip_prefix(SCHEME).map(str::to_string);
+                if !handle_of(&key).is_some_and(is_wanted) {
+                    return Ok(true);
+                }
+                let corrupt = |_| RegistryError::corrupt(format!("the record of {key}"));
+                let record = Record::from_bytes(value).map_err(corrupt)?;
+                if record.state == State::Active {
+                    bytes += size(&record.values);
+                    found.push((key, record));
+                }
+                Ok(true)
+            })?;
             let handles = found.into_iter().map(|(key, record)| {
                 let values = view.with_grants(&key, record)?.values;
                 let handle = key.strip_prefix(SCHEME).unwrap_or(&key);
@@ -92,10 +76,7 @@ impl Registry {
     /// authorities are included, because their names keep resolving.
     pub fn homed(&self) -> Result<Vec<String>, RegistryError> {
         let authorities = self.authorities()?;
-        let stored = authorities
-            .iter()
-            .filter(|authority| !matches!(authority.status, AuthorityStatus::Requested { .. }));
-        let prefixes = stored.filter_map(|authority| authority.path.prefix());
+        let prefixes = authorities.iter().filter_map(|found| found.path.prefix());
         let mut handles: Vec<_> = prefixes
             .map(|prefix| format!("0.NA/{}", prefix.as_str().to_ascii_uppercase()))
             .collect();

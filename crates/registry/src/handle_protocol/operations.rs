@@ -104,16 +104,20 @@ impl Registry {
     /// A stored handle, without regard to the caller, with the computed values of a prefix; `None`
     /// if the protocol knows no such handle. The server decides which values a client may read.
     pub fn handle(&self, handle: &str) -> Result<Option<Record>, RegistryError> {
+        let record = self.assigned(handle)?;
+        Ok(record.filter(|record| record.state == State::Active))
+    }
+
+    /// A handle in any state.
+    fn assigned(&self, handle: &str) -> Result<Option<Record>, RegistryError> {
         self.read(|view| {
             let whole = with_slash(handle);
             if !view.is_exact(&whole)? {
                 return Ok(None);
             }
             match view.show(&Principal::Operator, &whole) {
-                Ok(shown) if shown.record.state == State::Active => Ok(Some(shown.record)),
-                Ok(_) | Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => {
-                    Ok(None)
-                }
+                Ok(shown) => Ok(Some(shown.record)),
+                Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => Ok(None),
                 Err(error) => Err(error),
             }
         })
@@ -126,8 +130,7 @@ impl Registry {
             return Ok(Vec::new());
         };
         self.read(|view| {
-            let identifier = view.identify_registered(handle)?;
-            let path = AuthorityPath::of(&identifier, view);
+            let (_, path) = view.place_of(handle)?;
             let before = record.values.clone();
             let text = record.text.clone();
             view.add_grants(&path, &mut record, Some(&text))?;
@@ -138,7 +141,7 @@ impl Registry {
 
     /// Whether a handle is assigned: also if it was withdrawn, or is reserved.
     pub fn is_taken(&self, handle: &str) -> Result<bool, RegistryError> {
-        Ok(self.state_of(handle)?.is_some())
+        Ok(self.assigned(handle)?.is_some())
     }
 
     /// Whether the public may learn that a handle is assigned: it resolves, or once did. Only
@@ -149,8 +152,8 @@ impl Registry {
         if is_prefix && self.read(|view| view.is_unwritten_prefix(handle))? {
             return Ok(false);
         }
-        let state = self.state_of(handle)?;
-        Ok(state.is_some_and(|state| state != State::Reserved))
+        let record = self.assigned(handle)?;
+        Ok(record.is_some_and(|record| record.state != State::Reserved))
     }
 
     /// Whether a handle is the record of a prefix that was homed and never used: the record is
@@ -166,20 +169,6 @@ impl Registry {
                 authority.status == AuthorityStatus::Active && authority.grants.is_empty()
             });
             Ok(is_free && !view.has_names(&path)?)
-        })
-    }
-
-    fn state_of(&self, handle: &str) -> Result<Option<State>, RegistryError> {
-        self.read(|view| {
-            let whole = with_slash(handle);
-            if !view.is_exact(&whole)? {
-                return Ok(None);
-            }
-            match view.show(&Principal::Operator, &whole) {
-                Ok(shown) => Ok(Some(shown.record.state)),
-                Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => Ok(None),
-                Err(error) => Err(error),
-            }
         })
     }
 
@@ -216,10 +205,8 @@ impl Registry {
         values: &[Value<'_>],
     ) -> Result<Reading, RegistryError> {
         self.read(|view| {
-            let whole = with_slash(handle);
-            let identifier = view.identify_registered(&whole)?;
-            let path = AuthorityPath::of(&identifier, view);
-            let record = view.record(identifier.key(view).as_str())?;
+            let (key, path) = view.place_of(&with_slash(handle))?;
+            let record = view.record(&key)?;
             view.reading(who, &path, record.as_ref(), values)
         })
     }
@@ -308,60 +295,57 @@ impl ChangeSet<'_> {
 
     fn perform(&mut self, operation: Operation) -> Result<Performed, RegistryError> {
         self.need_exact(&operation)?;
-        let done = |handle: String, overwrote| Performed { handle, overwrote };
-        match operation {
+        let mut overwrote = false;
+        let handle = match operation {
             Operation::Add {
                 handle,
                 values,
                 overwrite,
             } => {
-                let (_, overwrote) = self.add_values(&with_slash(&handle), values, overwrite)?;
-                Ok(done(handle, overwrote))
+                (_, overwrote) = self.add_values(&with_slash(&handle), values, overwrite)?;
+                handle
             }
-            Operation::Create {
-                handle,
-                values,
-                overwrite: _,
-                mint: true,
-            } => Ok(done(self.mint_handle(&handle, values)?, false)),
             Operation::Create {
                 handle,
                 values,
                 overwrite,
-                mint: false,
+                mint,
             } => {
-                let overwrote = self.put_handle(&handle, values, overwrite)?;
-                Ok(done(handle, overwrote))
+                if mint {
+                    self.mint_handle(&handle, values)?
+                } else {
+                    overwrote = self.put_handle(&handle, values, overwrite)?;
+                    handle
+                }
             }
             Operation::Delete { handle } => {
                 self.delete_handle(&with_slash(&handle))?;
-                Ok(done(handle, false))
+                handle
             }
             Operation::Home { prefix } => {
                 self.home_prefix(&prefix)?;
-                Ok(done(prefix, false))
+                prefix
             }
             Operation::Modify { handle, values } => {
                 self.modify_values(&with_slash(&handle), values)?;
-                Ok(done(handle, false))
+                handle
             }
             Operation::Remove { handle, indexes } => {
-                let name = self.find_active(&with_slash(&handle))?;
-                self.need_to_touch(&name, &[], &indexes)?;
-                self.edit_handle(&with_slash(&handle), &Edit::remove(&indexes))?;
-                Ok(done(handle, false))
+                let whole = with_slash(&handle);
+                self.need_to_touch(&self.find_active(&whole)?, &[], &indexes)?;
+                self.edit_handle(&whole, &Edit::remove(&indexes))?;
+                handle
             }
             Operation::Unhome { prefix } => {
-                let authority = self.authority(&self.path(&prefix)?)?;
-                let is_retired =
-                    authority.is_some_and(|authority| authority.status == AuthorityStatus::Retired);
-                if !is_retired {
+                let found = self.authority(&self.path(&prefix)?)?;
+                if found.is_none_or(|found| found.status != AuthorityStatus::Retired) {
                     // UNHOME applies to this prefix only.
                     self.retire(&prefix, true)?;
                 }
-                Ok(done(prefix, false))
+                prefix
             }
-        }
+        };
+        Ok(Performed { handle, overwrote })
     }
 
     /// Homes a prefix. An active prefix stays as it is, and a retired one becomes active again,
@@ -525,10 +509,7 @@ impl ChangeSet<'_> {
         self.need_to_touch(&name, &add, &[])?;
         let taken = add.iter().find(|value| has(&name.record, value.index));
         if let Some(taken) = taken.filter(|_| !overwrite) {
-            return Err(RegistryError::Value {
-                index: taken.index,
-                problem: ValueProblem::Exists,
-            });
+            return Err(RegistryError::value(taken.index, ValueProblem::Exists));
         }
         if taken.is_none() {
             return Ok((self.edit_handle(handle, &Edit::put(add))?, false));
@@ -548,10 +529,7 @@ impl ChangeSet<'_> {
         let name = self.find_active(handle)?;
         self.need_to_touch(&name, &put, &[])?;
         if let Some(value) = put.iter().find(|value| !has(&name.record, value.index)) {
-            return Err(RegistryError::Value {
-                index: value.index,
-                problem: ValueProblem::Missing,
-            });
+            return Err(RegistryError::value(value.index, ValueProblem::Missing));
         }
         self.edit_handle(handle, &Edit::put(put))
     }
@@ -608,11 +586,7 @@ impl ChangeSet<'_> {
         // The error depends on the request only.
         let ttl = name.authority.policy.default_ttl;
         let put: Vec<_> = put.into_iter().map(|value| value.settle(ttl)).collect();
-        let needs = if name.is_prefix() || touches_identities(&[], &put) {
-            Role::Lead
-        } else {
-            Role::Write
-        };
+        let needs = Role::lead_if(name.is_prefix() || touches_identities(&[], &put));
         name.need(self, needs)
     }
 

@@ -21,7 +21,6 @@
 //! erasure only the key is left, and a mirror must delete the same handle that it received.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use handfast_id::Prefix;
 use handfast_store::TableKey;
@@ -177,9 +176,7 @@ impl Transactions {
                     self.after = through.min(self.last);
                     continue;
                 }
-                let event = view.event(number)?.ok_or_else(|| RegistryError::Corrupt {
-                    what: format!("event {number}"),
-                })?;
+                let event = view.existing_event(number)?;
                 if let Some(transaction) = self.transaction(view, &event, is_wanted)? {
                     bytes += size(&transaction.values);
                     read.push(transaction);
@@ -330,11 +327,9 @@ impl View<'_> {
     /// Whether an event of an authority changed the computed values of the record of its prefix.
     fn alters_prefix(&self, event: &Event) -> Result<bool, RegistryError> {
         let after = self.authority_at(&event.authority, event.version)?;
-        let before = match event.version.checked_sub(1) {
-            Some(version) => self.authority_at(&event.authority, version)?,
-            None => None,
-        };
-        let (Some(before), Some(after)) = (before, after) else {
+        let before = event.version.checked_sub(1);
+        let before = before.map(|version| self.authority_at(&event.authority, version));
+        let (Some(before), Some(after)) = (before.transpose()?.flatten(), after) else {
             // A redundant transaction does no harm; a missing one would.
             return Ok(true);
         };
@@ -348,12 +343,9 @@ impl View<'_> {
         }
         let history = format!("{AUTHORITY_HISTORY}{key}");
         let table_key = TableKey::version(history.as_bytes(), version);
-        let read = self
-            .now
-            .get(&table_key, |bytes| postcard::from_bytes::<Authority>(bytes))?;
-        read.transpose().map_err(|_| RegistryError::Corrupt {
-            what: format!("version {version} of authority {key}"),
-        })
+        let read = |bytes: &[u8]| postcard::from_bytes(bytes).ok();
+        let what = || format!("version {version} of authority {key}");
+        self.stored(&table_key, read, what)
     }
 
     /// The keys of the names under an authority, by their events in a range.
@@ -366,19 +358,15 @@ impl View<'_> {
     ) -> Result<(), RegistryError> {
         let start = format!("{authority}/");
         let first = TableKey::event_of(start.as_bytes(), 0);
-        self.now.scan(&first, &mut |table_key, _| {
-            if !table_key.name().starts_with(start.as_bytes()) {
-                return ControlFlow::Break(());
-            }
+        self.scan_names(&first, |table_key, _| {
             if let Some(number) = table_key.number()
                 && (from..=until).contains(&number)
             {
                 let key = String::from_utf8_lossy(table_key.name()).into_owned();
                 keys.insert(number, key);
             }
-            ControlFlow::Continue(())
-        })?;
-        Ok(())
+            Ok(())
+        })
     }
 }
 

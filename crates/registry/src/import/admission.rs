@@ -1,7 +1,5 @@
 //! Who may start an import at all.
 
-use std::ops::ControlFlow;
-
 use handfast_store::{Table, TableKey};
 
 use crate::access::principal::Principal;
@@ -45,20 +43,13 @@ impl Registry {
                 _ => {}
             }
             let mut has_role = false;
-            view.now.scan(
-                &TableKey::named(Table::Authorities, b""),
-                &mut |_, bytes| {
-                    // An authority that cannot be read grants nothing.
-                    let grants = postcard::from_bytes::<Authority>(bytes).map(|found| found.grants);
-                    let mut grants = grants.unwrap_or_default().into_iter();
-                    has_role = grants.any(|grant| grant.role >= Role::Write && grant.to == *who);
-                    if has_role {
-                        ControlFlow::Break(())
-                    } else {
-                        ControlFlow::Continue(())
-                    }
-                },
-            )?;
+            view.scan_while(&TableKey::named(Table::Authorities, b""), |_, bytes| {
+                // An authority that cannot be read grants nothing.
+                let grants = postcard::from_bytes::<Authority>(bytes).map(|found| found.grants);
+                let mut grants = grants.unwrap_or_default().into_iter();
+                has_role = grants.any(|grant| grant.role >= Role::Write && grant.to == *who);
+                Ok(!has_role)
+            })?;
             has_role.then_some(()).ok_or_else(refused)
         })
     }

@@ -65,9 +65,7 @@ impl ChangeSet<'_> {
             says_state,
             named,
         } = wanted;
-        let corrupt = || RegistryError::Corrupt {
-            what: format!("authority {}", wanted.authority),
-        };
+        let corrupt = || RegistryError::corrupt(format!("authority {}", wanted.authority));
         let authority = self
             .authority_by_key(&wanted.authority)?
             .ok_or_else(corrupt)?;
@@ -138,10 +136,7 @@ impl ChangeSet<'_> {
                 event: None,
             });
         }
-        Err(RegistryError::Denied {
-            needs: Role::Write,
-            authority: authority.path.clone(),
-        })
+        Err(RegistryError::denied(Role::Write, &authority.path))
     }
 
     /// Creates a name as usual, but a withdrawn one is created and then withdrawn.
@@ -155,11 +150,7 @@ impl ChangeSet<'_> {
         self.active(path)?;
         let role = self.role(self.who(), path)?;
         if !self.prefix_grants(self.who(), path, AdminPermissions::ADD_HANDLE)? {
-            let needs = if touches_admins(&[], &wanted.values) {
-                Role::Lead
-            } else {
-                Role::Write
-            };
+            let needs = Role::lead_if(touches_admins(&[], &wanted.values));
             self.need(self.who(), needs, path)?;
         }
         if key.starts_with("hdl:0.NA/") {
@@ -181,11 +172,7 @@ impl ChangeSet<'_> {
         } else if wanted.state == State::Withdrawn {
             wanted.state = State::Active;
         }
-        let action = if wanted.state == State::Reserved {
-            Action::Reserve
-        } else {
-            Action::Create
-        };
+        let action = Action::of_new(wanted.state);
         let persistence = authority.policy.persistence;
         let event = self.assign(key, wanted, action, persistence)?;
         if let Some(tombstone) = tombstone {
@@ -206,12 +193,7 @@ impl ChangeSet<'_> {
         let mut event = None;
         let mut old = name.record.clone();
         let mut keep = |change_set: &mut Self, name: &mut Name, action: Action| {
-            let changed = Name {
-                key: name.key.clone(),
-                record: name.record.clone(),
-                authority: name.authority.clone(),
-            };
-            event = Some(change_set.store_name(&old, changed, action));
+            event = Some(change_set.store_name(&old, name.clone(), action));
             if let Some(record) = change_set.record(&name.key)? {
                 name.record = record;
             }

@@ -126,14 +126,7 @@ impl ParsedAuthority {
     pub(crate) fn named(path: &str) -> Self {
         Self {
             authority: path.to_string(),
-            title: String::new(),
-            meaning: String::new(),
-            contact: String::new(),
-            policy: ParsedPolicy::default(),
-            grants: Vec::new(),
-            status: ParsedStatus::Active,
-            requested_by: None,
-            independent: false,
+            ..Self::default()
         }
     }
 

@@ -8,7 +8,6 @@
 //! files on its own machine and puts their bytes into the batch first.
 
 use std::io::{BufReader, Read};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_id::{Handle, Identifier};
 use handfast_wire::batch::{BatchData, BatchEntry, BatchReader, BatchValue, Operation};
@@ -21,11 +20,12 @@ use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::import::apply::{ConflictPolicy, WantedRecord};
 use crate::import::changes::{Changes, ValueCounts};
+use crate::import::check_stop;
 use crate::import::load::{Loaded, Loader, split_failure};
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::parsed::ParsedAuthority;
 use crate::import::prepared_name::{NameOptions, check_text};
-use crate::import::{Report, check_stop};
+use crate::import::reporter::Reporter;
 use crate::jobs::job::Job;
 use crate::jobs::running::RunningJob;
 use crate::name::create::Origin;
@@ -43,23 +43,14 @@ impl Registry {
     /// Applies the operations of a batch.
     pub(crate) fn import_batch<R: Read>(
         &self,
-        run: &Batching<'_>,
+        by: &Loader,
+        options: &NameOptions,
+        running_job: Option<&RunningJob>,
         mut job: Option<Job>,
         input: R,
-        report: &mut dyn FnMut(Report<'_>),
+        mut reporter: Reporter<'_>,
     ) -> Result<(Option<Job>, Counts, ValueCounts), RegistryError> {
-        let Batching {
-            by,
-            options,
-            read,
-            running_job,
-        } = *run;
-        let mut reporter = Reporter {
-            counts: job.as_ref().map(|job| job.counts).unwrap_or_default(),
-            values: ValueCounts::default(),
-            read,
-            report,
-        };
+        reporter.counts = job.as_ref().map(|job| job.counts).unwrap_or_default();
         let done = job.as_ref().map_or(0, |job| job.done);
         let mut batch = BatchInput {
             entries: BatchReader::new(BufReader::with_capacity(1 << 16, input)),
@@ -73,7 +64,7 @@ impl Registry {
         };
         while let Some(operations) = batch.next()? {
             check_stop(running_job)?;
-            let (by, options) = (by.at(self.now()), options.clone());
+            let (by, options) = (by.at(self.time()), options.clone());
             let mut after = Job {
                 seen: batch.seen,
                 done: operations.last().map_or(job.done, |entry| entry.line),
@@ -89,19 +80,11 @@ impl Registry {
                 Ok((after, loaded))
             })?;
             *job = after;
-            reporter.tell(&loaded);
+            reporter.loaded(&loaded);
+            reporter.progress();
         }
         Ok((Some(job.clone()), reporter.counts, reporter.values))
     }
-}
-
-/// The inputs of a batch import.
-pub(crate) struct Batching<'b> {
-    pub(crate) by: &'b Loader,
-    pub(crate) options: &'b NameOptions,
-    /// The number of bytes read so far.
-    pub(crate) read: &'b AtomicU64,
-    pub(crate) running_job: Option<&'b RunningJob>,
 }
 
 /// Reads operations in groups.
@@ -201,28 +184,6 @@ fn tell_apart(before: [u8; 32], entry: &BatchEntry) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// The counts and reports so far.
-pub(super) struct Reporter<'r> {
-    pub(super) counts: Counts,
-    pub(super) values: ValueCounts,
-    read: &'r AtomicU64,
-    report: &'r mut dyn FnMut(Report<'_>),
-}
-
-impl Reporter<'_> {
-    pub(super) fn tell(&mut self, loaded: &Loaded) {
-        self.counts.add_counts(loaded.counts);
-        self.values.add(loaded.values);
-        for outcome in &loaded.outcomes {
-            (self.report)(Report::Line(outcome));
-        }
-        (self.report)(Report::Progress {
-            bytes: self.read.load(Ordering::Relaxed),
-            counts: self.counts,
-        });
-    }
-}
-
 impl Loader {
     pub(super) fn operations(
         &self,
@@ -237,21 +198,17 @@ impl Loader {
                 operation(change_set, entry, options, self.conflicts)
             })?;
             match done {
-                Ok(outcomes) => loaded.add_all(outcomes, self.tells_all),
+                Ok(outcomes) => {
+                    for outcome in outcomes {
+                        loaded.add(outcome, self.tells_all);
+                    }
+                }
                 Err(error) => {
                     loaded.add(Outcome::refused(line, None, &error), self.tells_all);
                 }
             }
         }
         Ok(loaded)
-    }
-}
-
-impl Loaded {
-    fn add_all(&mut self, outcomes: Vec<Outcome>, tells_all: bool) {
-        for outcome in outcomes {
-            self.add(outcome, tells_all);
-        }
     }
 }
 
@@ -275,59 +232,37 @@ fn operation(
             )]);
         }
     };
-    let whole = |handle: String| options.whole(handle);
-    let before = change_set.record_before(&operation, options)?;
-    let (id, done) = match operation {
-        Operation::Create { handle, values } => {
-            let handle = whole(handle);
-            let done = read_values(&values)
-                .and_then(|new| change_set.create_handle(&handle, new, options.migrate, conflicts));
-            (handle, done)
+    let Some(id) = handle_of(&operation).map(|handle| options.whole(handle.clone())) else {
+        return match operation {
+            Operation::Home { prefixes, .. } => change_set.home_all(line, &prefixes, conflicts),
+            Operation::Unhome { prefixes, .. } => change_set.unhome_all(line, &prefixes),
+            // The principal is already known, and this machine needs no session.
+            _ => Ok(Vec::new()),
+        };
+    };
+    let before = change_set.record_before(&id)?;
+    let by_event = |event| Done::Changed(Some(event));
+    let done = match operation {
+        Operation::Create { values, .. } => read_values(&values)
+            .and_then(|new| change_set.create_handle(&id, new, options.migrate, conflicts)),
+        Operation::Add { values, .. } => read_values(&values)
+            .and_then(|put| change_set.add_values(&id, put, false))
+            .map(|(event, _)| by_event(event)),
+        Operation::Modify { values, .. } => read_values(&values)
+            .and_then(|put| change_set.modify_values(&id, put))
+            .map(by_event),
+        Operation::Remove { indexes, .. } => {
+            let removed = change_set.edit_handle(&id, &Edit::remove(&indexes));
+            removed.map(by_event)
         }
-        Operation::Add { handle, values } => {
-            let handle = whole(handle);
-            let done = read_values(&values)
-                .and_then(|put| change_set.add_values(&handle, put, false))
-                .map(|(event, _)| Done::Changed(Some(event)));
-            (handle, done)
-        }
-        Operation::Modify { handle, values } => {
-            let handle = whole(handle);
-            let done = read_values(&values)
-                .and_then(|put| change_set.modify_values(&handle, put))
-                .map(|event| Done::Changed(Some(event)));
-            (handle, done)
-        }
-        Operation::Remove { indexes, handle } => {
-            let handle = whole(handle);
-            let done = change_set
-                .edit_handle(&handle, &Edit::remove(&indexes))
-                .map(|event| Done::Changed(Some(event)));
-            (handle, done)
-        }
-        Operation::Delete { handle } => {
-            let handle = whole(handle);
-            let done = change_set
-                .delete_handle(&handle)
-                .map(|event| Done::Changed(Some(event)));
-            (handle, done)
-        }
-        Operation::Home { prefixes, .. } => return change_set.home_all(line, &prefixes, conflicts),
-        Operation::Unhome { prefixes, .. } => return change_set.unhome_all(line, &prefixes),
-        // The principal is already known, and this machine needs no session.
+        Operation::Delete { .. } => change_set.delete_handle(&id).map(by_event),
         _ => return Ok(Vec::new()),
     };
     let done = split_failure(done)?;
     let changes = match (&done, before) {
-        (Ok(Done::Changed(_)), Some(before)) => {
-            let (key, path) = before.position;
+        (Ok(Done::Changed(_)), Some((key, path, before))) => {
             let after = change_set.record(&key)?;
-            change_set.changes(
-                &path,
-                &before.record,
-                after.as_ref(),
-                conflicts.lists_changes,
-            )?
+            change_set.changes(&path, &before, after.as_ref(), conflicts.lists_changes)?
         }
         _ => Changes::default(),
     };
@@ -337,39 +272,31 @@ fn operation(
     }])
 }
 
-/// The name of an operation before it is applied.
-struct Before {
-    record: Record,
-    /// Its key, and its authority.
-    position: (String, AuthorityPath),
-}
-
-impl ChangeSet<'_> {
-    /// The name of an operation, if it exists.
-    fn record_before(
-        &self,
-        operation: &Operation,
-        options: &NameOptions,
-    ) -> Result<Option<Before>, RegistryError> {
-        let (Operation::Add { handle, .. }
+/// The handle that an operation is about, if it is about one.
+pub(super) fn handle_of(operation: &Operation) -> Option<&String> {
+    match operation {
+        Operation::Add { handle, .. }
         | Operation::Create { handle, .. }
         | Operation::Delete { handle }
         | Operation::Modify { handle, .. }
-        | Operation::Remove { handle, .. }) = operation
-        else {
-            return Ok(None);
-        };
-        let whole = options.whole(handle.clone());
-        let Ok(identifier) = Handle::from_stored(&whole).map(Identifier::Handle) else {
+        | Operation::Remove { handle, .. } => Some(handle),
+        _ => None,
+    }
+}
+
+impl ChangeSet<'_> {
+    /// The key, the authority and the record of a handle before an operation, if it exists.
+    fn record_before(
+        &self,
+        handle: &str,
+    ) -> Result<Option<(String, AuthorityPath, Record)>, RegistryError> {
+        let Ok(identifier) = Handle::from_stored(handle).map(Identifier::Handle) else {
             return Ok(None);
         };
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
         let record = split_failure(self.record(&key))?.ok().flatten();
-        Ok(record.map(|record| Before {
-            record,
-            position: (key, path),
-        }))
+        Ok(record.map(|record| (key, path, record)))
     }
 
     fn create_handle(
@@ -387,10 +314,7 @@ impl ChangeSet<'_> {
         let identifier = identifier.map(Identifier::Handle);
         let identifier =
             identifier.and_then(|handle| handle.check_record(&**self).map(|()| handle));
-        let identifier = identifier.map_err(|source| RegistryError::Identifier {
-            text: handle.to_string(),
-            source,
-        })?;
+        let identifier = identifier.map_err(|source| RegistryError::identifier(handle, source))?;
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
         let new = crate::name::create::NewName {

@@ -13,10 +13,11 @@ use std::io::Read;
 use handfast_wire::batch::{BatchEntry, Operation};
 
 use crate::error::RegistryError;
-use crate::import::batch::{BatchInput, Reporter, size_of};
+use crate::import::batch::{BatchInput, handle_of, size_of};
 use crate::import::load::{Loaded, Loader};
 use crate::import::outcome::{Done, Outcome};
 use crate::import::prepared_name::NameOptions;
+use crate::import::reporter::Reporter;
 use crate::registry::Registry;
 
 /// The maximum number of operations in one transaction of a dry run.
@@ -70,7 +71,7 @@ impl Registry {
             }
             let loader = Loader {
                 tells_all: true,
-                ..by.at(self.now())
+                ..by.at(self.time())
             };
             let options = options.clone();
             let mut rehearsed =
@@ -79,8 +80,10 @@ impl Registry {
             let is_told =
                 |outcome: &Outcome| by.tells_all || matches!(outcome.done, Done::Refused { .. });
             rehearsed.outcomes.retain(is_told);
-            reporter.tell(&rehearsed);
-            reporter.tell(&unknown);
+            for loaded in [&rehearsed, &unknown] {
+                reporter.loaded(loaded);
+                reporter.progress();
+            }
         }
         Ok(())
     }
@@ -125,21 +128,13 @@ impl Changed {
     /// The name of an operation, if an earlier group would have changed it or its prefix.
     fn named_by(&self, entry: &BatchEntry, options: &NameOptions) -> Option<String> {
         let is_changed = |name: &str| self.names.contains(&self.hash(name));
-        match entry.operation.as_ref().ok()? {
-            Operation::Add { handle, .. }
-            | Operation::Create { handle, .. }
-            | Operation::Delete { handle }
-            | Operation::Modify { handle, .. }
-            | Operation::Remove { handle, .. } => {
-                let name = options.whole(handle.clone());
-                let prefix = name.split('/').next().unwrap_or_default();
-                (is_changed(&name) || is_changed(&format!("0.NA/{prefix}"))).then_some(name)
-            }
-            Operation::Home { prefixes, .. } | Operation::Unhome { prefixes, .. } => {
-                prefixes.iter().find(|prefix| is_changed(prefix)).cloned()
-            }
-            _ => None,
+        let operation = entry.operation.as_ref().ok()?;
+        if let Operation::Home { prefixes, .. } | Operation::Unhome { prefixes, .. } = operation {
+            return prefixes.iter().find(|prefix| is_changed(prefix)).cloned();
         }
+        let name = options.whole(handle_of(operation)?.clone());
+        let prefix = name.split('/').next().unwrap_or_default();
+        (is_changed(&name) || is_changed(&format!("0.NA/{prefix}"))).then_some(name)
     }
 
     /// The hash ignores case, because case does not count under most prefixes. At worst an

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
@@ -15,6 +14,7 @@ use crate::import::load::{Chunk, Loaded, Loader};
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::prepare::{Group, Preparer};
 use crate::import::prepared_name::{NameOptions, PreparedName, PreparedRecord};
+use crate::import::reporter::Reporter;
 use crate::import::source::Source;
 use crate::import::{Import, Report, check_stop};
 use crate::jobs::running::RunningJob;
@@ -33,12 +33,9 @@ pub(crate) struct Flow<'r> {
     loader: Loader,
     import: &'r Import,
     running_job: Option<&'r Arc<RunningJob>>,
-    read: &'r AtomicU64,
-    report: &'r mut dyn FnMut(Report<'_>),
-    counts: Counts,
-    values: ValueCounts,
+    reporter: Reporter<'r>,
     /// Whether the writer has left names out because the import is to stop.
-    is_cut_short: bool,
+    was_interrupted: bool,
     /// The key and the line of the last name that went straight to the writer.
     last: Option<(String, u64)>,
     /// The keys and lines of all names that did.
@@ -62,19 +59,15 @@ impl<'r> Flow<'r> {
         loader: Loader,
         import: &'r Import,
         running_job: Option<&'r Arc<RunningJob>>,
-        read: &'r AtomicU64,
-        report: &'r mut dyn FnMut(Report<'_>),
+        reporter: Reporter<'r>,
     ) -> Self {
         Self {
             registry,
             loader,
             import,
             running_job,
-            read,
-            report,
-            counts: Counts::default(),
-            values: ValueCounts::default(),
-            is_cut_short: false,
+            reporter,
+            was_interrupted: false,
             last: None,
             seen: None,
             sorter: None,
@@ -126,7 +119,7 @@ impl<'r> Flow<'r> {
             self.index.add(&group.index)?;
         }
         self.position(group.chunk)?;
-        self.tell_progress();
+        self.reporter.progress();
         if let Some(source) = group.failed {
             self.finish()?;
             let what = self.import.source.clone();
@@ -201,7 +194,7 @@ impl<'r> Flow<'r> {
             return Err(self.stopped(error)?);
         }
         self.wait_for_all()?;
-        if self.is_cut_short
+        if self.was_interrupted
             && let Err(stopped) = self.check_stop()
         {
             return Err(self.stopped(stopped)?);
@@ -210,8 +203,8 @@ impl<'r> Flow<'r> {
         if !self.import.dry_run {
             self.retire()?;
         }
-        self.tell_progress();
-        Ok((self.counts, self.values))
+        self.reporter.progress();
+        Ok((self.reporter.counts, self.reporter.values))
     }
 
     /// Waits for the writer and reports the outcomes. Unless the import continues, it also builds
@@ -221,7 +214,7 @@ impl<'r> Flow<'r> {
             "cancelled" => self.finish_what_is_there()?,
             "cut-short" => {
                 self.wait_for_all()?;
-                self.tell_progress();
+                self.reporter.progress();
             }
             _ => {}
         }
@@ -234,13 +227,13 @@ impl<'r> Flow<'r> {
             let index = std::mem::replace(&mut self.index, IndexBuilder::new(self.registry));
             index.finish(self.registry)?;
         }
-        self.tell_progress();
+        self.reporter.progress();
         Ok(())
     }
 
     /// Retires authorities last of all: no names can be created under a retired one.
     fn retire(&mut self) -> Result<(), RegistryError> {
-        let loader = self.loader.at(self.registry.now());
+        let loader = self.loader.at(self.registry.time());
         let retired = std::mem::take(&mut self.retired);
         if retired.is_empty() {
             return Ok(());
@@ -266,9 +259,7 @@ impl<'r> Flow<'r> {
                 self.last = Some((key, entry.order));
                 continue;
             }
-            let corrupt = || RegistryError::Corrupt {
-                what: format!("the prepared record of {key}"),
-            };
+            let corrupt = || RegistryError::corrupt(format!("the prepared record of {key}"));
             let name = PreparedName {
                 prepared: PreparedRecord::from_bytes(entry.payload).ok_or_else(corrupt)?,
                 line: entry.order,
@@ -284,7 +275,7 @@ impl<'r> Flow<'r> {
                     assumed: self.assumed.clone(),
                     ..full
                 })?;
-                self.tell_progress();
+                self.reporter.progress();
             }
         }
         chunk.assumed = std::mem::take(&mut self.assumed);
@@ -307,7 +298,7 @@ impl<'r> Flow<'r> {
         while self.waiting.len() >= MAX_WAITING_CHUNKS {
             self.wait()?;
         }
-        let loader = self.loader.at(self.registry.now());
+        let loader = self.loader.at(self.registry.time());
         let running_job = self.running_job.cloned();
         let is_to_stop = move || running_job.as_ref().is_some_and(|it| it.stop().is_some());
         let awaited = self
@@ -337,27 +328,16 @@ impl<'r> Flow<'r> {
     }
 
     fn tell_loaded(&mut self, loaded: &Loaded) {
-        self.counts.add_counts(loaded.counts);
-        self.values.add(loaded.values);
-        self.is_cut_short |= loaded.is_cut_short;
+        self.was_interrupted |= loaded.was_interrupted;
         let (parsed, before, after) = loaded.parsed;
         self.index.were_given(parsed, before, after);
-        for outcome in &loaded.outcomes {
-            (self.report)(Report::Line(outcome));
-        }
+        self.reporter.loaded(loaded);
     }
 
     fn tell(&mut self, outcome: &Outcome) {
-        self.counts.add(&outcome.done);
+        self.reporter.counts.add(&outcome.done);
         if self.import.tells_all || matches!(outcome.done, Done::Refused { .. }) {
-            (self.report)(Report::Line(outcome));
+            (self.reporter.report)(Report::Line(outcome));
         }
-    }
-
-    fn tell_progress(&mut self) {
-        (self.report)(Report::Progress {
-            bytes: self.read.load(Ordering::Relaxed),
-            counts: self.counts,
-        });
     }
 }

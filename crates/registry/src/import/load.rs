@@ -50,7 +50,7 @@ pub(crate) struct Loaded {
     /// after.
     pub(crate) parsed: (u64, u64, u64),
     /// Whether the rest of the chunk was left out, because the import is to stop.
-    pub(crate) is_cut_short: bool,
+    pub(crate) was_interrupted: bool,
 }
 
 impl Loaded {
@@ -140,7 +140,7 @@ impl Loader {
         value_index::leave_for_later(loading, before + 1)?;
         for name in chunk.names {
             if is_to_stop() {
-                loaded.is_cut_short = true;
+                loaded.was_interrupted = true;
                 break;
             }
             let PreparedName {
@@ -355,9 +355,8 @@ pub(crate) fn split_failure<T>(
 }
 
 fn wanted_record(key: &str, prepared: PreparedRecord) -> Result<WantedRecord, RegistryError> {
-    let record = Record::from_bytes(&prepared.record).map_err(|_| RegistryError::Corrupt {
-        what: format!("the prepared record of {key}"),
-    })?;
+    let record = Record::from_bytes(&prepared.record)
+        .map_err(|_| RegistryError::corrupt(format!("the prepared record of {key}")))?;
     Ok(WantedRecord {
         record,
         says_state: prepared.says_state,

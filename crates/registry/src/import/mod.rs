@@ -27,13 +27,14 @@ mod outcome;
 mod parsed;
 mod prepare;
 mod prepared_name;
+mod reporter;
 mod source;
 mod table;
 
 use std::fmt;
 use std::io::{self, Cursor, Read};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -46,16 +47,16 @@ pub(crate) use prepared_name::ImportContext;
 
 use crate::access::principal::Principal;
 use crate::error::RegistryError;
-use crate::import::batch::Batching;
 use crate::import::dump::DumpInput;
 use crate::import::flow::Flow;
 use crate::import::prepared_name::NameOptions;
+use crate::import::reporter::Reporter;
 use crate::import::source::LineInput;
 use crate::import::table::TableInput;
 use crate::jobs::errors::JobErrors;
 use crate::jobs::job::{Begun, Job, JobKind};
 use crate::jobs::running::{RunningJob, Stop};
-use crate::registry::Registry;
+use crate::registry::{Registry, locked};
 
 /// The options of an import.
 ///
@@ -337,12 +338,11 @@ impl Registry {
         };
         // One import at a time: each builds the index of values at its end. Dry runs build none,
         // but wait for each other because of their memory.
-        let lock = if import.dry_run {
-            self.dry_running.lock()
+        let _only = locked(if import.dry_run {
+            &self.dry_running
         } else {
-            self.importing.lock()
-        };
-        let _only = lock.unwrap_or_else(PoisonError::into_inner);
+            &self.importing
+        });
         let (job, entered, actor) = match begun {
             Some(begun) => {
                 let job = if begun.is_new {
@@ -360,10 +360,8 @@ impl Registry {
         };
         let loader = self.loader(who, actor, &import, format, job.as_ref());
         let number = loader.job;
-        let mut errors = match number {
-            Some(number) => Some(JobErrors::of(self, number)?),
-            None => None,
-        };
+        let errors = number.map(|number| JobErrors::of(self, number));
+        let mut errors = errors.transpose()?;
         let running_job = entered.as_ref().map(|entered| &entered.running_job);
         let mut telling = |reporter: Report<'_>| {
             match &reporter {
@@ -389,16 +387,12 @@ impl Registry {
                 reporter => report(reporter),
             }
         };
+        let reporter = Reporter::new(&read, &mut telling);
         let outcome = if format == Format::Batch {
-            let run = Batching {
-                by: &loader,
-                options: &options,
-                read: &read,
-                running_job: running_job.map(|running_job| &**running_job),
-            };
-            self.import_batch(&run, job.clone(), input, &mut telling)
+            let running_job = running_job.map(|running_job| &**running_job);
+            self.import_batch(&loader, &options, running_job, job.clone(), input, reporter)
         } else {
-            let mut flow = Flow::new(self, loader, &import, running_job, &read, &mut telling);
+            let mut flow = Flow::new(self, loader, &import, running_job, reporter);
             let applied = flow_of(format, &mut flow, input, &options);
             applied.and_then(|()| {
                 let (counts, values) = flow.finish()?;

@@ -9,7 +9,7 @@ use crate::clock::parse_rfc3339;
 use crate::name::record::State;
 
 /// A name, as a line of NDJSON gives it.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ParsedName<'a> {
     #[serde(borrow)]
@@ -37,13 +37,7 @@ impl<'a> ParsedName<'a> {
     pub(crate) fn new(id: impl Into<Cow<'a, str>>) -> Self {
         Self {
             id: Text(id.into()),
-            urls: Vec::new(),
-            url_positions: Vec::new(),
-            values: Vec::new(),
-            state: None,
-            created: None,
-            withdrawn: None,
-            holder: None,
+            ..Self::default()
         }
     }
 }
@@ -61,7 +55,7 @@ pub(crate) struct ParsedTombstone<'a> {
 }
 
 /// An authority, as a line of NDJSON gives it.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ParsedAuthority {
     pub(crate) authority: String,
@@ -88,17 +82,12 @@ pub(crate) struct ParsedAuthority {
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ParsedPolicy {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) case_sensitive: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) erasable: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cordra: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pattern: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) approval: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) default_ttl: Option<u32>,
 }
 
@@ -121,7 +110,7 @@ pub(crate) enum ParsedStatus {
 }
 
 /// A text, borrowed from the line where it has no escapes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {

@@ -174,7 +174,7 @@ impl<'r> Preparer<'r> {
         let outcomes = if self.import.dry_run {
             self.plan_authorities(&found)?
         } else {
-            let loader = self.loader.at(self.registry.now());
+            let loader = self.loader.at(self.registry.time());
             let registry = self.registry;
             let looked = found.into_iter().map(|(line, parsed)| {
                 let look =

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use handfast_id::{ErrorKind, Handle, Identifier, is_trimmed};
-use handfast_wire::{Permissions, Ttl, Value, type_matches};
+use handfast_wire::{Ttl, Value};
 use sha2::{Digest, Sha256};
 
-use crate::access::principal::Principal;
+use crate::access::principal::{Principal, PrincipalError};
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::change::change_set::check_new_key;
@@ -23,7 +23,7 @@ use crate::log::event::{Action, Commitments, Event};
 use crate::lookup::value_index::IndexEntries;
 use crate::name::create::{check_name, registered_text};
 use crate::name::record::{Record, State, Tombstone};
-use crate::name::url::{is_plain, is_url_type, url_problem};
+use crate::name::url::{first_problem, is_plain, is_url_type};
 use crate::name::values;
 
 /// The context that all names of an import share.
@@ -222,10 +222,7 @@ impl<'v> Preparing<'v> {
     /// The input of a program is taken literally: nothing is trimmed.
     fn identify<'t>(&self, id: &'t str) -> Result<Identifier<'t>, RegistryError> {
         check_text(id)?;
-        let refused = |source| RegistryError::Identifier {
-            text: id.to_string(),
-            source,
-        };
+        let refused = |source| RegistryError::identifier(id, source);
         let strict = if self.options.handles || !is_trimmed(id) {
             let handle = Handle::parse(id).map(Identifier::Handle);
             handle
@@ -282,13 +279,10 @@ impl<'v> Preparing<'v> {
             }
             (None, _) => None,
         };
-        let holder = match &parsed.holder {
-            Some(text) => Some(
-                Principal::parse(&text.0)
-                    .map_err(|error| RegistryError::policy("bad-holder", error.to_string()))?,
-            ),
-            None => None,
-        };
+        let holder = parsed.holder.as_ref().map(|text| Principal::parse(&text.0));
+        let bad_holder =
+            |error: PrincipalError| RegistryError::policy("bad-holder", error.to_string());
+        let holder = holder.transpose().map_err(bad_holder)?;
         Ok(Record {
             holder,
             tombstone,
@@ -311,15 +305,10 @@ impl<'v> Preparing<'v> {
     ) -> Result<(Vec<Value<'g>>, Option<Vec<NamedValue>>), RegistryError> {
         let mut values = Vec::with_capacity(parsed.values.len() + parsed.urls.len());
         for value in &parsed.values {
-            let is_secret = type_matches(&value.value_type, "HS_SECKEY");
-            let usual = if is_secret {
-                Permissions::SECRET
-            } else {
-                Permissions::DEFAULT
-            };
+            let usual = || values::usual_permissions(&value.value_type);
             values.push(Value {
                 timestamp: value.timestamp.unwrap_or(0),
-                permissions: value.permissions.unwrap_or(usual),
+                permissions: value.permissions.unwrap_or_else(usual),
                 ttl: value.ttl.unwrap_or(Ttl::Relative(ttl)),
                 references: value.references.clone(),
                 ..Value::new(value.index, &value.value_type, &value.data)
@@ -375,13 +364,8 @@ impl<'v> Preparing<'v> {
         let subject = name_subject(key, None, record, persistence, || {
             self.random(line, b"salt in an import")
         });
-        let action = if record.state == State::Reserved {
-            Action::Reserve
-        } else {
-            Action::Create
-        };
         Event {
-            action,
+            action: Action::of_new(record.state),
             number: 0,
             time: self.context.time,
             actor: self.context.actor,
@@ -410,21 +394,15 @@ impl<'v> Preparing<'v> {
 fn check_whole_urls(values: &[Value<'_>]) -> Result<(), RegistryError> {
     let urls = values
         .iter()
-        .filter(|value| is_url_type(&value.value_type) && !is_plain(&value.data))
-        .map(Value::text);
-    let mut problems = urls.map(|url| match url {
-        Some(url) => url_problem(url),
-        None => Some("a URL is no text in UTF-8".to_string()),
-    });
-    match problems.find_map(|problem| problem) {
-        None => Ok(()),
-        Some(problem) => Err(RegistryError::policy(
-            "bad-url",
-            format!(
-                "{problem}, or import with --migrate (in the API migrate=true) to take it as it is"
-            ),
-        )),
-    }
+        .filter(|value| is_url_type(&value.value_type) && !is_plain(&value.data));
+    let Some(problem) = first_problem(urls.map(Value::text)) else {
+        return Ok(());
+    };
+    let hint = "or import with --migrate (in the API migrate=true) to take it as it is";
+    Err(RegistryError::policy(
+        "bad-url",
+        format!("{problem}, {hint}"),
+    ))
 }
 
 /// Whether a name was rejected because it has a query or fragment.

@@ -1,7 +1,5 @@
 //! Who may see which jobs, and listing jobs page by page.
 
-use std::ops::ControlFlow;
-
 use crate::access::principal::{Limit, Principal};
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
@@ -38,22 +36,20 @@ impl Registry {
         self.read(|view| {
             let sees_all = view.may_do_all(who)?;
             let (mut page, mut bytes) = (JobPage::default(), 0);
-            let mut outcome = Ok(());
-            view.visit_jobs(after.saturating_add(1), &mut |job| {
+            view.visit_jobs(after.saturating_add(1), |job| {
                 if !sees_all && (job.who != *who || !view.may_see_own(who, &job)?) {
-                    return Ok(ControlFlow::Continue(()));
+                    return Ok(true);
                 }
                 bytes += job.kind.text_bytes();
                 let is_full = page.jobs.len() == limit || bytes > MAX_PAGE_BYTES;
                 if is_full && !page.jobs.is_empty() {
                     page.next = page.jobs.last().map(|job| job.number);
-                    return Ok(ControlFlow::Break(()));
+                    return Ok(false);
                 }
                 page.jobs.push(job);
-                Ok(ControlFlow::Continue(()))
-            })
-            .unwrap_or_else(|error| outcome = Err(error));
-            outcome.map(|()| page)
+                Ok(true)
+            })?;
+            Ok(page)
         })
     }
 
@@ -134,11 +130,11 @@ impl View<'_> {
             return Ok(found.flatten().map(|authority| authority.path));
         }
         if name.is_none() {
-            self.visit_errors(job.number, 0, &mut |_, outcome| {
+            self.visit_errors(job.number, 0, |_, outcome| {
                 name = outcome
                     .id
                     .filter(|_| matches!(outcome.done, Done::Refused { .. }));
-                ControlFlow::Break(())
+                false
             })?;
         }
         let identifier = name.as_deref().map(|id| self.identify_registered(id));

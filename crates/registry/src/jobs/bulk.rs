@@ -3,7 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use handfast_store::TableKey;
@@ -185,7 +184,7 @@ impl Registry {
                 job = self.end_job(job)?;
                 break counts;
             }
-            let (runner, before) = (runner.at(self.now()), job);
+            let (runner, before) = (runner.at(self.time()), job);
             let mut stored = errors;
             let (after, outcomes, stored) = self.load(move |loading| {
                 let mut job = before;
@@ -254,17 +253,15 @@ impl Registry {
 
     /// The loader that runs the steps of a job for a principal.
     pub(crate) fn runner(&self, who: &Principal, actor: [u8; 16]) -> Loader {
-        let mut random = [0; 32];
-        self.random(&mut random);
         Loader {
             rules: Arc::clone(&self.rules),
             administrators: self.administrators(),
             who: who.clone(),
             context: ImportContext {
-                time: self.now(),
+                time: self.time(),
                 actor,
                 node: 1,
-                random,
+                random: self.random(),
             },
             conflicts: ConflictPolicy {
                 update: true,
@@ -386,35 +383,27 @@ fn next_keys(
     let start = path.key();
     let mut tasks = Vec::new();
     let mut is_theirs: HashMap<String, bool> = HashMap::new();
-    let mut outcome = Ok(());
     let from = TableKey::record(cursor.unwrap_or(start).as_bytes());
-    view.now.scan(&from, &mut |table_key, bytes| {
+    view.scan_while(&from, |table_key, bytes| {
         let key = String::from_utf8_lossy(table_key.name());
         if !key.starts_with(start) || tasks.len() == NAMES_PER_BATCH {
-            return ControlFlow::Break(());
+            return Ok(false);
         }
         let authority = Record::authority_in(bytes);
         let Some(authority) = authority.filter(|authority| path.is_above(authority)) else {
-            return ControlFlow::Continue(());
+            return Ok(true);
         };
         let known = is_theirs.get(authority).copied();
-        let may_read = known.map_or_else(|| view.may_read_under(who, authority), Ok);
-        let may_read = match may_read {
-            Ok(may_read) => may_read,
-            Err(error) => {
-                outcome = Err(error);
-                return ControlFlow::Break(());
-            }
-        };
+        let may_read = known.map_or_else(|| view.may_read_under(who, authority), Ok)?;
         if known.is_none() {
             is_theirs.insert(authority.to_string(), may_read);
         }
         if may_read && Some(&*key) != cursor {
             tasks.push(Task::Key(key.into_owned()));
         }
-        ControlFlow::Continue(())
+        Ok(true)
     })?;
-    outcome.map(|()| tasks)
+    Ok(tasks)
 }
 
 impl View<'_> {

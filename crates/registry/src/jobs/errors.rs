@@ -3,8 +3,6 @@
 //! The store has the first ten thousand errors of each of the last hundred jobs, numbered, up to a
 //! number of bytes per job; of one account only those of its last ten jobs.
 
-use std::ops::ControlFlow;
-
 use handfast_store::{Loading, Table, TableKey, Write};
 
 use crate::change::change_set::ChangeSet;
@@ -54,10 +52,10 @@ impl JobErrors {
         };
         let (mut count, mut bytes_used) = (0, 0);
         registry.read(|view| {
-            view.errors(job, 0, &mut |number, bytes| {
+            view.errors(job, 0, |number, bytes| {
                 count = number;
                 bytes_used += bytes.len();
-                ControlFlow::Continue(())
+                true
             })
         })?;
         Ok(Self {
@@ -116,9 +114,7 @@ pub(crate) struct ErrorBatch {
 impl ErrorBatch {
     pub(crate) fn put(&self, loading: &mut Loading<'_>) -> Result<(), RegistryError> {
         for (number, outcome) in &self.outcomes {
-            let corrupt = |_| RegistryError::Corrupt {
-                what: format!("an outcome of job {}", self.job),
-            };
+            let corrupt = |_| RegistryError::corrupt(format!("an outcome of job {}", self.job));
             let bytes = postcard::to_stdvec(outcome).map_err(corrupt)?;
             let table_key = TableKey::named(Table::Meta, &key(self.job, *number)).into_owned();
             loading.apply(&Write::Put(table_key, bytes))?;
@@ -137,13 +133,9 @@ impl Registry {
     ) -> Result<Vec<(u64, Outcome)>, RegistryError> {
         let mut found = Vec::new();
         self.read(|view| {
-            view.visit_errors(job, after.saturating_add(1), &mut |number, outcome| {
+            view.visit_errors(job, after.saturating_add(1), |number, outcome| {
                 found.push((number, outcome));
-                if found.len() < limit {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                }
+                found.len() < limit
             })
         })?;
         Ok(found)
@@ -155,37 +147,27 @@ impl View<'_> {
         &self,
         job: u64,
         from: u64,
-        visit: &mut dyn FnMut(u64, &[u8]) -> ControlFlow<()>,
+        mut visit: impl FnMut(u64, &[u8]) -> bool,
     ) -> Result<(), RegistryError> {
         let (start, from) = (start(job), key(job, from));
-        let from = TableKey::named(Table::Meta, &from);
-        self.now.scan(&from, &mut |table_key, bytes| {
+        self.scan_while(&TableKey::named(Table::Meta, &from), |table_key, bytes| {
             let number = table_key.name().strip_prefix(&start[..]);
-            match number.and_then(|number| number.try_into().ok()) {
-                Some(number) => visit(u64::from_be_bytes(number), bytes),
-                None => ControlFlow::Break(()),
-            }
-        })?;
-        Ok(())
+            let number = number.and_then(|number| number.try_into().ok());
+            Ok(number.is_some_and(|number| visit(u64::from_be_bytes(number), bytes)))
+        })
     }
-}
 
-impl View<'_> {
-    /// Visits the errors of a job from a number on.
+    /// Visits the errors of a job from a number on, as long as the visitor returns `true`.
     pub(crate) fn visit_errors(
         &self,
         job: u64,
         from: u64,
-        visit: &mut dyn FnMut(u64, Outcome) -> ControlFlow<()>,
+        mut visit: impl FnMut(u64, Outcome) -> bool,
     ) -> Result<(), RegistryError> {
-        self.errors(
-            job,
-            from,
-            &mut |number, bytes| match postcard::from_bytes(bytes) {
-                Ok(outcome) => visit(number, outcome),
-                Err(_) => ControlFlow::Continue(()),
-            },
-        )
+        self.errors(job, from, |number, bytes| {
+            let outcome = postcard::from_bytes(bytes);
+            outcome.map_or(true, |outcome| visit(number, outcome))
+        })
     }
 }
 
@@ -201,9 +183,9 @@ impl ChangeSet<'_> {
     /// Deletes the errors of a job.
     pub(crate) fn drop_errors(&mut self, old: u64) -> Result<(), RegistryError> {
         let mut numbers = Vec::new();
-        self.errors(old, 0, &mut |number, _| {
+        self.errors(old, 0, |number, _| {
             numbers.push(number);
-            ControlFlow::Continue(())
+            true
         })?;
         for number in numbers {
             let table_key = TableKey::named(Table::Meta, &key(old, number)).into_owned();

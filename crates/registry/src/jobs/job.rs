@@ -3,9 +3,6 @@
 //! A job is stored while it runs, so that it can be resumed after an interruption, and afterwards,
 //! so that it can be looked up and undone.
 
-use std::ops::ControlFlow;
-use std::sync::PoisonError;
-
 use handfast_store::{Table, TableKey, Write};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +13,7 @@ use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::import::Counts;
 use crate::jobs::running::RunningJobGuard;
-use crate::registry::Registry;
+use crate::registry::{Registry, locked};
 
 /// A job, running or ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -157,9 +154,7 @@ impl Job {
     }
 
     pub(crate) fn to_write(&self) -> Result<Write, RegistryError> {
-        let corrupt = |_| RegistryError::Corrupt {
-            what: format!("job {}", self.number),
-        };
+        let corrupt = |_| RegistryError::corrupt(format!("job {}", self.number));
         let bytes = postcard::to_stdvec(self).map_err(corrupt)?;
         Ok(Write::Put(table_key(self.number), bytes))
     }
@@ -185,28 +180,22 @@ fn part_key(job: u64, part: u64) -> Vec<u8> {
 impl View<'_> {
     /// A job.
     pub(crate) fn job(&self, number: u64) -> Result<Option<Job>, RegistryError> {
-        let found = self.now.get(&table_key(number), Job::from_bytes)?;
-        let read = |job: Option<Job>| job.ok_or_else(|| damaged(number));
-        found.map(read).transpose()
+        let what = || format!("job {number}");
+        self.stored(&table_key(number), Job::from_bytes, what)
     }
 
-    /// Visits jobs from a number on, oldest first, one by one.
+    /// Visits jobs from a number on, oldest first, as long as the visitor returns `true`.
     pub(crate) fn visit_jobs(
         &self,
         from: u64,
-        visit: &mut dyn FnMut(Job) -> Result<ControlFlow<()>, RegistryError>,
+        mut visit: impl FnMut(Job) -> Result<bool, RegistryError>,
     ) -> Result<(), RegistryError> {
-        let mut outcome = Ok(());
         let from = TableKey::numbered(Table::Jobs, from);
-        self.now.scan(&from, &mut |table_key, bytes| {
-            let job = Job::from_bytes(bytes);
-            let job = job.ok_or_else(|| damaged(table_key.number().unwrap_or_default()));
-            job.and_then(&mut *visit).unwrap_or_else(|error| {
-                outcome = Err(error);
-                ControlFlow::Break(())
-            })
-        })?;
-        outcome
+        self.scan_while(&from, |table_key, bytes| {
+            let number = table_key.number().unwrap_or_default();
+            let damaged = || RegistryError::corrupt(format!("job {number}"));
+            visit(Job::from_bytes(bytes).ok_or_else(damaged)?)
+        })
     }
 
     /// The names of the list of a job from a number on, up to the end of their part.
@@ -237,9 +226,9 @@ impl Registry {
     fn jobs_that(&self, is_meant: impl Fn(&Job) -> bool) -> Result<Vec<Job>, RegistryError> {
         let mut jobs = Vec::new();
         self.read(|view| {
-            view.visit_jobs(0, &mut |job| {
+            view.visit_jobs(0, |job| {
                 jobs.extend(Some(job).filter(&is_meant));
-                Ok(ControlFlow::Continue(()))
+                Ok(true)
             })
         })?;
         Ok(jobs)
@@ -258,20 +247,19 @@ impl Registry {
         kind: JobKind,
         list: &[String],
     ) -> Result<Begun, RegistryError> {
-        let beginning = self.running_jobs.beginning.lock();
-        let _only = beginning.unwrap_or_else(PoisonError::into_inner);
+        let _only = locked(&self.running_jobs.beginning);
         let mut unfinished = None;
         let mut theirs = JobsOfAccount::default();
-        let now = self.now();
+        let now = self.time();
         self.read(|view| {
-            view.visit_jobs(0, &mut |job| {
+            view.visit_jobs(0, |job| {
                 if job.who == *who {
                     theirs.add(&job, now);
                     if job.ended.is_none() && job.kind == kind {
                         unfinished = Some(job);
                     }
                 }
-                Ok(ControlFlow::Continue(()))
+                Ok(true)
             })
         })?;
         match &unfinished {
@@ -293,17 +281,10 @@ impl Registry {
             }
             let job = Job {
                 number: change_set.now.last_number(Table::Jobs)?.unwrap_or(0) + 1,
-                kind,
-                who: change_set.who().lasting(),
                 started: change_set.time(),
-                ended: None,
                 first_event: change_set.next_event(),
-                events: Vec::new(),
-                done: 0,
-                cursor: None,
-                seen: [0; 32],
                 counts,
-                is_cancelled: false,
+                ..Job::planned(&change_set.who().lasting(), kind)
             };
             change_set.forget_errors(job.number)?;
             change_set.prune_jobs(&old)?;
@@ -341,8 +322,7 @@ impl Registry {
     /// Resumes an interrupted job. The principal that started it may, and those that may do
     /// everything.
     pub(crate) fn take_up(&self, who: &Principal, number: u64) -> Result<Begun, RegistryError> {
-        let beginning = self.running_jobs.beginning.lock();
-        let _only = beginning.unwrap_or_else(PoisonError::into_inner);
+        let _only = locked(&self.running_jobs.beginning);
         let job = self.job_of(who, number)?;
         job.check_unfinished()?;
         self.is_at_rest(&job)?;
@@ -406,11 +386,5 @@ impl ChangeSet<'_> {
             self.push(Write::Delete(table_key(*number)));
         }
         Ok(())
-    }
-}
-
-fn damaged(number: u64) -> RegistryError {
-    RegistryError::Corrupt {
-        what: format!("job {number}"),
     }
 }

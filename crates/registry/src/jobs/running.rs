@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::access::principal::Principal;
 use crate::error::RegistryError;
 use crate::import::Counts;
 use crate::jobs::job::Job;
-use crate::registry::Registry;
+use crate::registry::{Registry, locked};
 
 /// The progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl RunningJob {
 
     pub(crate) fn at(&self, done: u64, counts: Counts) {
         self.done.store(done, Ordering::Relaxed);
-        *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = counts;
+        *locked(&self.counts) = counts;
     }
 
     /// How to stop, if it was told to.
@@ -77,7 +77,7 @@ impl RunningJob {
             done: self.done.load(Ordering::Relaxed),
             total: Some(total).filter(|total| *total != u64::MAX),
             unit: self.unit,
-            counts: *self.counts.lock().unwrap_or_else(PoisonError::into_inner),
+            counts: *locked(&self.counts),
         }
     }
 }
@@ -96,8 +96,7 @@ pub(crate) struct RunningJobs {
 
 impl RunningJobs {
     fn all(&self) -> MutexGuard<'_, ByNumber> {
-        let locked = self.by_number.lock();
-        locked.unwrap_or_else(PoisonError::into_inner)
+        locked(&self.by_number)
     }
 
     pub(crate) fn holds(&self, number: u64) -> bool {
@@ -146,8 +145,7 @@ impl RunningJobGuard {
 
 impl Drop for RunningJobGuard {
     fn drop(&mut self) {
-        let mut all = self.of.lock().unwrap_or_else(PoisonError::into_inner);
-        all.remove(&self.number);
+        locked(&self.of).remove(&self.number);
     }
 }
 

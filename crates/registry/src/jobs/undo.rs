@@ -4,7 +4,6 @@
 //! or not at all. Names that an import created stay.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use handfast_store::TableKey;
 
@@ -174,25 +173,22 @@ fn find_hidden(
     if hidden.is_empty() {
         return Ok(());
     }
-    view.now
-        .scan(&TableKey::record(b""), &mut |position, bytes| {
-            let key = String::from_utf8_lossy(position.name());
-            let salt = Record::from_bytes(bytes)
-                .ok()
-                .and_then(|record| record.salt);
-            if let Some(salt) = salt
-                && let Subject::Hidden(commitment) = Subject::hide(&key, &salt)
-                && let Some(positions) = hidden.get(&commitment)
-            {
-                for position in positions {
-                    if let Some(event) = events.get_mut(*position) {
-                        event.1 = Some(key.to_string());
-                    }
+    view.scan_names(&TableKey::record(b""), |position, bytes| {
+        let key = String::from_utf8_lossy(position.name());
+        if let Ok(Record {
+            salt: Some(salt), ..
+        }) = Record::from_bytes(bytes)
+            && let Subject::Hidden(commitment) = Subject::hide(&key, &salt)
+            && let Some(positions) = hidden.get(&commitment)
+        {
+            for position in positions {
+                if let Some(event) = events.get_mut(*position) {
+                    event.1 = Some(key.to_string());
                 }
             }
-            ControlFlow::Continue(())
-        })?;
-    Ok(())
+        }
+        Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ use handfast_wire::AdminPermissions;
 use sha2::{Digest, Sha256};
 
 use crate::access::principal::Principal;
-use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
 use crate::error::RegistryError;
@@ -126,8 +125,7 @@ impl View<'_> {
         id: &str,
         roles: &mut HashMap<String, bool>,
     ) -> Result<(), RegistryError> {
-        let identifier = self.identify_registered(id)?;
-        let path = AuthorityPath::of(&identifier, self);
+        let (key, path) = self.place_of(id)?;
         let has_role = if let Some(has_role) = roles.get(path.key()) {
             *has_role
         } else {
@@ -138,7 +136,7 @@ impl View<'_> {
         if has_role {
             return Ok(());
         }
-        let record = self.record(identifier.key(self).as_str())?;
+        let record = self.record(&key)?;
         let record = record.ok_or_else(|| RegistryError::NotFound(id.to_string()))?;
         let by_protocol = AdminPermissions::DELETE_HANDLE;
         if self.holds(who, Role::Write, &record)?
@@ -149,9 +147,6 @@ impl View<'_> {
         if record.state == State::Reserved && !self.may_see(who, &path, &record)? {
             return Err(RegistryError::NotFound(id.to_string()));
         }
-        Err(RegistryError::Denied {
-            needs: Role::Write,
-            authority: path,
-        })
+        Err(RegistryError::denied(Role::Write, &path))
     }
 }

@@ -1,6 +1,5 @@
 //! Checking the store: is everything as it was written?
 
-use std::fmt;
 use std::ops::ControlFlow;
 
 use handfast_id::{CordraId, Handle, HandleProfile, Rules};
@@ -52,20 +51,26 @@ pub struct Check {
 const MAX_UPPERCASED: usize = 1_000;
 
 /// An error in the store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
     /// An authority cannot be read.
+    #[error("authority {0} is damaged")]
     Authority(String),
     /// An event cannot be read, or has another number.
+    #[error("event {0} is damaged")]
     Event(u64),
     /// Numbers of events are missing before this one.
+    #[error("events before event {0} are missing")]
     Gap(u64),
     /// The subject of an event does not exist.
+    #[error("{0} is not as event {1}, its last, left it")]
     Missing(String, u64),
     /// An account, or the principal of an opaque id, is damaged.
+    #[error("{} is damaged", .0.escape_debug())]
     Person(String),
     /// The index of values does not have as many entries as the records have values.
+    #[error("the index of values has {found} entries where the records have {expected} values")]
     Index {
         /// The number of entries.
         found: u64,
@@ -73,48 +78,21 @@ pub enum Problem {
         expected: u64,
     },
     /// An entry of the `info` registry, a comment on one, or its policy is damaged.
+    #[error("{} of the info registry is damaged", .0.escape_debug())]
     Namespace(String),
     /// A record cannot be read.
+    #[error("the record of {0} is damaged")]
     Record(String),
     /// The values of a record differ from the commitments of its last event.
+    #[error("the record of {0} is not what event {1} says")]
     RecordAndEvent(String, u64),
     /// The rules of its namespace give the name another key than its stored one, so that a lookup
     /// does not find it.
+    #[error("{0} is not found: the rules of its namespace change it")]
     Unstable(String),
     /// An earlier version cannot be read, or differs from the commitment of its event.
+    #[error("version {1} of {0} is damaged")]
     Version(String, u64),
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Authority(key) => write!(f, "authority {key} is damaged"),
-            Self::Event(number) => write!(f, "event {number} is damaged"),
-            Self::Gap(number) => write!(f, "events before event {number} are missing"),
-            Self::Missing(key, number) => {
-                write!(f, "{key} is not as event {number}, its last, left it")
-            }
-            Self::Person(key) => write!(f, "{} is damaged", key.escape_debug()),
-            Self::Index { found, expected } => write!(
-                f,
-                "the index of values has {found} entries where the records have {expected} values"
-            ),
-            Self::Namespace(key) => {
-                write!(f, "{} of the info registry is damaged", key.escape_debug())
-            }
-            Self::Record(key) => write!(f, "the record of {key} is damaged"),
-            Self::RecordAndEvent(key, number) => {
-                write!(f, "the record of {key} is not what event {number} says")
-            }
-            Self::Unstable(key) => {
-                write!(
-                    f,
-                    "{key} is not found: the rules of its namespace change it"
-                )
-            }
-            Self::Version(key, version) => write!(f, "version {version} of {key} is damaged"),
-        }
-    }
 }
 
 impl Registry {
@@ -133,7 +111,7 @@ impl Registry {
             Ok(check)
         })?;
         // Tables without a check of their own are read to their end, too.
-        for table in self.check_tables()? {
+        for table in self.store.check()? {
             table.entries?;
         }
         Ok(check)

@@ -127,8 +127,7 @@ impl Registry {
             let problem = "only the operator and administrators begin a log";
             return Err(RegistryError::policy("operator-only", problem));
         }
-        let mut seed = [0; 32];
-        self.random(&mut seed);
+        let seed = self.random();
         let origin = match origin {
             Some(origin) => origin.to_string(),
             None => format!("handfast-log-{}", new_name(&seed)),
@@ -168,53 +167,9 @@ impl Registry {
                 return Err(RegistryError::policy("other-log", problem));
             }
             let proof = consistency(&hashes, old.size, new.size);
-            let proof = proof.map_err(|_| corrupt("the tree of the log"))?;
+            let proof = proof.map_err(|_| RegistryError::corrupt("the tree of the log"))?;
             Ok(growth(from, &new.note.to_string(), &proof))
         })
-    }
-
-    /// Writes the log as files in the layout of C2SP tlog-tiles: `checkpoint`, `tile/…` and
-    /// `tile/entries/…`. Tiles that are full are never written again.
-    pub fn write_tiles(
-        &self,
-        folder: &Path,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<SignedNote, RegistryError> {
-        let key = self.log_key()?;
-        is_of_log(folder, key.name())?;
-        let note = self.read_signed(|view, head| {
-            let size = head.size;
-            for index in 0.. {
-                let Some(bundle) = Bundle::of(index, size) else {
-                    break;
-                };
-                write_once(folder, &bundle.path(), bundle.is_full(), || {
-                    entries(view, bundle.first(), bundle.width())
-                })?;
-                progress(bundle.first());
-            }
-            for level in 0..8 {
-                for index in 0.. {
-                    let Some(tile) = Tile::of(level, index, size) else {
-                        break;
-                    };
-                    write_once(folder, &tile.path(), tile.is_full(), || {
-                        let hashes = StoredHashes(view.now);
-                        let row = handfast_log::Hashes::hashes(
-                            &hashes,
-                            level,
-                            tile.first(),
-                            tile.width(),
-                        )?;
-                        Ok(row.concat())
-                    })?;
-                }
-            }
-            Ok(head.note.clone())
-        })?;
-        // The checkpoint comes last, so that everything that it covers is there.
-        write_file(&folder.join("checkpoint"), note.to_string().as_bytes())?;
-        Ok(note)
     }
 
     /// A tile of the log, in the form of C2SP tlog-tiles; `None` if there are not enough events
@@ -320,60 +275,15 @@ fn write_key(path: &Path, key: &SigningKey) -> Result<(), RegistryError> {
 fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, RegistryError> {
     let mut bundle = Vec::new();
     for number in (first + 1..).take(usize::from(count)) {
-        let read = |bytes: &[u8]| {
-            bytes
-                .split_last_chunk::<32>()
-                .map(|(event, _)| event.to_vec())
-        };
-        let event = view.now.get(&TableKey::event(number), read)?.flatten();
-        let event = event.ok_or_else(|| corrupt(&format!("event {number}")))?;
-        let length = u16::try_from(event.len()).map_err(|_| corrupt("an event"))?;
+        let event = view.event_bytes(number)?;
+        let length = u16::try_from(event.len()).map_err(|_| RegistryError::corrupt("an event"))?;
         bundle.extend_from_slice(&length.to_be_bytes());
         bundle.extend_from_slice(&event);
     }
     Ok(bundle)
 }
 
-/// Tiles of another log must not be taken for those of this one.
-fn is_of_log(folder: &Path, origin: &str) -> Result<(), RegistryError> {
-    let Ok(text) = fs::read_to_string(folder.join("checkpoint")) else {
-        return Ok(());
-    };
-    let first = text.lines().next().unwrap_or_default();
-    if first == origin {
-        return Ok(());
-    }
-    let problem = format!("the folder holds the log {first}: name an empty one");
-    Err(RegistryError::policy("other-log", problem))
-}
-
-fn write_once(
-    folder: &Path,
-    path: &str,
-    is_full: bool,
-    content: impl FnOnce() -> Result<Vec<u8>, RegistryError>,
-) -> Result<(), RegistryError> {
-    let path = folder.join(path);
-    if is_full && path.exists() {
-        return Ok(());
-    }
-    write_file(&path, &content()?)
-}
-
-fn write_file(path: &Path, content: &[u8]) -> Result<(), RegistryError> {
-    let half = path.with_extension("new");
-    let parent = path.parent().unwrap_or(path);
-    let written = fs::create_dir_all(parent)
-        .and_then(|()| fs::write(&half, content))
-        .and_then(|()| fs::rename(&half, path));
-    written.map_err(|source| RegistryError::Output { source })
-}
-
 fn key_problem() -> RegistryError {
     let problem = "the key of the log, log.key in the data folder, is missing or of another log";
     RegistryError::policy("no-log-key", problem)
-}
-
-fn corrupt(what: &str) -> RegistryError {
-    RegistryError::Corrupt { what: what.into() }
 }

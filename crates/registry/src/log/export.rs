@@ -78,24 +78,19 @@ impl Registry {
             let json = |error: serde_json::Error| failed(error.into());
             serde_json::to_writer(&mut *out, &header).map_err(json)?;
             out.write_all(b"\n").map_err(failed)?;
-            let mut outcome = Ok(());
-            view.now
-                .scan(&TableKey::event(0), &mut |table_key, bytes| {
-                    let number = table_key.number().unwrap_or_default();
-                    let (event, leaf) = bytes.split_at(bytes.len().saturating_sub(32));
-                    if number > size {
-                        return ControlFlow::Break(());
-                    }
-                    if number % 1_000 == 0 {
-                        progress(number);
-                    }
-                    outcome = write_line(out, number, event, leaf);
-                    match outcome {
-                        Ok(()) => ControlFlow::Continue(()),
-                        Err(_) => ControlFlow::Break(()),
-                    }
-                })?;
-            outcome.and_then(|()| out.flush()).map_err(failed)?;
+            view.scan_while(&TableKey::event(0), |table_key, bytes| {
+                let number = table_key.number().unwrap_or_default();
+                let (event, leaf) = bytes.split_at(bytes.len().saturating_sub(32));
+                if number > size {
+                    return Ok(false);
+                }
+                if number % 1_000 == 0 {
+                    progress(number);
+                }
+                write_line(out, number, event, leaf).map_err(failed)?;
+                Ok(true)
+            })?;
+            out.flush().map_err(failed)?;
             Ok(size)
         })
     }

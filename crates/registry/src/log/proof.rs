@@ -7,11 +7,9 @@ use handfast_id::{CaseRule, Handle, Identifier, Prefix, Rules, recognise};
 use handfast_log::{
     Checkpoint, Hash, Inclusions, SignedNote, VerifyingKey, verify_consistency, verify_inclusion,
 };
-use handfast_store::TableKey;
 use handfast_wire::{Codec, Value};
 
 use crate::access::principal::Principal;
-use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
@@ -74,13 +72,10 @@ impl Registry {
             // A name that may be erased is hidden for ever, and so are its openings.
             let last = view.event(record.last_event)?;
             let is_hidden = last.is_some_and(|last| matches!(last.subject, Subject::Hidden(_)));
-            let path = AuthorityPath::of(&view.identify_registered(id)?, view);
+            let (_, path) = view.place_of(id)?;
             let sees_all = view.may_see(who, &path, &record)?;
             if is_hidden && !sees_all {
-                return Err(RegistryError::Denied {
-                    needs: Role::Read,
-                    authority: path,
-                });
+                return Err(RegistryError::denied(Role::Read, &path));
             }
             let mut events = Vec::new();
             let hashes = StoredHashes(view.now);
@@ -89,18 +84,11 @@ impl Registry {
             let numbers = view.events_of(&key)?.into_iter();
             let numbers = numbers.filter(|number| *number >= record.first_event);
             for number in numbers {
-                let missing = || RegistryError::Corrupt {
-                    what: format!("event {number}"),
-                };
-                let read = |bytes: &[u8]| {
-                    let event = bytes.split_last_chunk::<32>();
-                    event.map(|(event, _)| event.to_vec())
-                };
-                let bytes = view.now.get(&TableKey::event(number), read)?.flatten();
+                let missing = || RegistryError::corrupt(format!("event {number}"));
                 let path = inclusions.of(number.saturating_sub(1));
                 events.push(ProvenEvent {
                     number,
-                    event: STANDARD.encode(bytes.ok_or_else(missing)?),
+                    event: STANDARD.encode(view.event_bytes(number)?),
                     inclusion: path.map_err(|_| missing())?.iter().map(encode).collect(),
                 });
             }

@@ -29,9 +29,7 @@ pub(crate) fn level_and_index(number: u64) -> (u8, u64) {
 
 /// The tree of all events.
 pub(crate) fn read(now: &Snapshot<'_>) -> Result<Tree, RegistryError> {
-    let corrupt = |_| RegistryError::Corrupt {
-        what: "the tree of the log".into(),
-    };
+    let corrupt = |_| RegistryError::corrupt("the tree of the log");
     match now.get(&edge(), Tree::from_bytes)? {
         Some(tree) => tree.map_err(corrupt),
         None => Ok(Tree::default()),
@@ -105,7 +103,5 @@ impl Hashes for StoredHashes<'_> {
 }
 
 fn missing(level: u8, index: u64) -> RegistryError {
-    RegistryError::Corrupt {
-        what: format!("hash {index} of level {level} of the log"),
-    }
+    RegistryError::corrupt(format!("hash {index} of level {level} of the log"))
 }

@@ -163,9 +163,7 @@ impl Registry {
             (HandleProfile::Handle, CaseRule::AsciiInsensitive) => folded,
             (HandleProfile::Handle, CaseRule::Sensitive) => handle.key(CaseRule::Sensitive),
         };
-        let corrupt = || RegistryError::Corrupt {
-            what: format!("the record of {}", key.as_str()),
-        };
+        let corrupt = || RegistryError::corrupt(format!("the record of {}", key.as_str()));
         let table_key = TableKey::record(key.as_str().as_bytes());
         let with_namespace = |record: RecordRef<'_>| {
             read(RecordRef {
@@ -241,9 +239,7 @@ impl Registry {
         let record = format!("{OF_PREFIXES}{upper}");
         let record = TableKey::record(record.as_bytes());
         let read = |bytes: &[u8]| postcard::from_bytes::<Authority>(bytes).ok();
-        let corrupt = || RegistryError::Corrupt {
-            what: format!("the authority of {upper}"),
-        };
+        let corrupt = || RegistryError::corrupt(format!("the authority of {upper}"));
         let is_namespace = |bytes: &[u8]| {
             let mut values = Record::borrow(bytes)
                 .into_iter()
@@ -317,7 +313,7 @@ mod tests {
             .with_record(&handle, |record| record.has_namespace)
             .unwrap()
         {
-            None => "elsewhere",
+            None => "another site",
             Some(None) => "not there",
             Some(Some(false)) => "there",
             Some(Some(true)) => "there, with a namespace",
@@ -341,7 +337,7 @@ mod tests {
         assert_eq!(cached(&registry), 2);
         // Lookups of unregistered prefixes fill nothing.
         for number in 0..100 {
-            assert_eq!(find(&registry, &format!("21.{number}/x")), "elsewhere");
+            assert_eq!(find(&registry, &format!("21.{number}/x")), "another site");
         }
         assert_eq!(cached(&registry), 2);
         let change = AuthorityChange::default();
@@ -388,7 +384,7 @@ mod tests {
         let edit = Edit::put(vec![NewValue::new(9, "HS_NAMESPACE", b"<namespace/>")]);
         registry.edit_name(&OPERATOR, "0.NA/20.0", edit).unwrap();
         assert_eq!(find(&registry, "20.0/y"), "there, with a namespace");
-        assert_eq!(find(&registry, "20.1/y"), "elsewhere");
+        assert_eq!(find(&registry, "20.1/y"), "another site");
         registry
             .create_authority(&OPERATOR, "20.1", NewAuthority::default())
             .unwrap();

@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::PoisonError;
 
 use handfast_store::TableKey;
 
 use crate::error::RegistryError;
 use crate::name::record::{Record, State};
-use crate::registry::Registry;
+use crate::registry::{Registry, locked};
 
 /// The number of names by scheme and state, at the time of the count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,13 +31,10 @@ impl Registry {
     /// The last count, and whether to count again: it is old, and events have been added since.
     pub fn name_counts(&self, oldest: u64) -> Result<(Option<NameCounts>, bool), RegistryError> {
         let events = self.event_count()?;
-        let cached = self
-            .name_counts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let cached = locked(&self.name_counts);
         Ok(match &*cached {
             Some((of, name_counts)) => {
-                let is_old = *of != events && name_counts.time.saturating_add(oldest) < self.now();
+                let is_old = *of != events && name_counts.time.saturating_add(oldest) < self.time();
                 (Some(name_counts.clone()), is_old)
             }
             None => (None, true),
@@ -49,7 +45,7 @@ impl Registry {
     pub fn count_names(&self) -> Result<NameCounts, RegistryError> {
         let events = self.event_count()?;
         let mut name_counts = NameCounts {
-            time: self.now(),
+            time: self.time(),
             ..NameCounts::default()
         };
         for state in [State::Active, State::Reserved, State::Withdrawn] {
@@ -79,11 +75,7 @@ impl Registry {
                 break;
             }
         }
-        let mut cached = self
-            .name_counts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *cached = Some((events, name_counts.clone()));
+        *locked(&self.name_counts) = Some((events, name_counts.clone()));
         Ok(name_counts)
     }
 }

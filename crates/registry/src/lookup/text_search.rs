@@ -173,13 +173,13 @@ impl View<'_> {
         }
         let mut granted = Vec::new();
         let from = TableKey::named(handfast_store::Table::Authorities, b"");
-        self.now.scan(&from, &mut |_, bytes| {
+        self.scan_names(&from, |_, bytes| {
             if let Ok(authority) = postcard::from_bytes::<Authority>(bytes)
                 && authority.grants.iter().any(|grant| grant.to == *who)
             {
                 granted.push(authority.path);
             }
-            ControlFlow::Continue(())
+            Ok(())
         })?;
         if let Principal::Limited { limit, .. } = who {
             granted.extend(limit.authority.clone());

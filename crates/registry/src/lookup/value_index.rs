@@ -5,8 +5,6 @@
 //! the keys. The mark stays until that is done, so that the next start finishes the work of an
 //! interrupted import.
 
-use std::ops::ControlFlow;
-
 use handfast_store::{Loading, Sorter, Table, TableKey, Write};
 use handfast_wire::Value;
 
@@ -180,16 +178,10 @@ impl Registry {
             let Some(from) = left_for_later(view)? else {
                 return Ok(false);
             };
-            let mut outcome = Ok(());
-            view.now
-                .scan(&TableKey::record(b""), &mut |table_key, bytes| {
-                    outcome = index.gather(table_key, bytes, from);
-                    match outcome {
-                        Ok(()) => ControlFlow::Continue(()),
-                        Err(_) => ControlFlow::Break(()),
-                    }
-                })?;
-            outcome.map(|()| true)
+            view.scan_names(&TableKey::record(b""), |table_key, bytes| {
+                index.gather(table_key, bytes, from)
+            })?;
+            Ok(true)
         })?;
         if is_left { index.finish(self) } else { Ok(()) }
     }
@@ -206,9 +198,7 @@ impl IndexBuilder {
             return Ok(());
         }
         let key = String::from_utf8_lossy(table_key.name());
-        let corrupt = |_| RegistryError::Corrupt {
-            what: format!("the record of {key}"),
-        };
+        let corrupt = |_| RegistryError::corrupt(format!("the record of {key}"));
         let record = Record::from_bytes(bytes).map_err(corrupt)?;
         let mut values = IndexEntries::default();
         values.add(&key, &record.values);

@@ -217,24 +217,13 @@ impl WildcardScan<'_> {
         if let Some(prefix) = &self.wanted.prefix {
             return self.may_list(&format!("hdl:{}", prefix.to_ascii_uppercase()));
         }
-        let mut keys = Vec::new();
-        let all = TableKey::named(Table::Authorities, b"hdl:");
-        self.view.now.scan(&all, &mut |table_key, _| {
-            let key = String::from_utf8_lossy(table_key.name()).into_owned();
-            let is_prefix = key.starts_with("hdl:");
-            keys.push(key);
-            if is_prefix {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
+        let mut is_any = false;
+        let (view, from) = (self.view, TableKey::named(Table::Authorities, b"hdl:"));
+        view.scan_while(&from, |table_key, _| {
+            is_any = self.may_list(&String::from_utf8_lossy(table_key.name()))?;
+            Ok(!is_any && table_key.name().starts_with(b"hdl:"))
         })?;
-        for key in keys {
-            if self.may_list(&key)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        Ok(is_any)
     }
 
     fn may_list(&mut self, authority: &str) -> Result<bool, RegistryError> {

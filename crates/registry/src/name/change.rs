@@ -1,7 +1,6 @@
 //! Changing a name that exists: every change goes through [`Registry::change_name`].
 
 use crate::access::principal::Principal;
-use crate::authority::path::AuthorityPath;
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
@@ -21,7 +20,7 @@ use crate::registry::Registry;
 /// ```
 #[derive(Clone, Debug)]
 pub enum NameAction {
-    /// Activates a reserved name.
+    /// Activates a reserved name. Under an authority that approves its names this takes a `lead`.
     Activate,
     /// Changes its values.
     Edit(Edit),
@@ -37,7 +36,8 @@ pub enum NameAction {
         /// may.
         creates_account: bool,
     },
-    /// Undoes what an event, by default the last one, did to it.
+    /// Undoes what an event, by default the last one, did to it. This takes the right to make the
+    /// opposite change.
     Undo(Option<u64>),
     /// Withdraws it and leaves a tombstone.
     Withdraw {
@@ -80,7 +80,7 @@ impl Registry {
             if expected.is_some_and(|expected| expected != old.version) {
                 return Err(other_version(&id, old.version));
             }
-            let key = name.key.clone();
+            let (key, path) = (name.key.clone(), name.authority.path.clone());
             let done = match action {
                 NameAction::Erase => {
                     change_set.erase(&name)?;
@@ -98,10 +98,9 @@ impl Registry {
                     creates_account,
                 } => Some((name.transfer(change_set, Some(to), creates_account)?, name)),
                 NameAction::Withdraw { reason, successor } => {
-                    let date = change_set.time();
                     let tombstone = Tombstone {
                         reason,
-                        date,
+                        date: change_set.time(),
                         successor,
                     };
                     Some((name.withdraw(change_set, tombstone)?, name))
@@ -110,7 +109,6 @@ impl Registry {
             if let Some((action, name)) = done {
                 change_set.store_name(&old, name, action);
             }
-            let path = AuthorityPath::of(&change_set.identify_registered(&id)?, &**change_set);
             let record = change_set
                 .record(&key)?
                 .ok_or(RegistryError::NotFound(id))?;
@@ -124,11 +122,6 @@ impl Registry {
         self.apply_to_name(who, id, NameAction::Edit(edit))
     }
 
-    /// Activates a reserved name. Under an authority that approves its names this takes a `lead`.
-    pub fn activate_name(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
-        self.apply_to_name(who, id, NameAction::Activate)
-    }
-
     /// Withdraws a name and leaves a tombstone.
     pub fn withdraw_name(
         &self,
@@ -139,44 +132,6 @@ impl Registry {
     ) -> Result<Shown, RegistryError> {
         let (reason, successor) = (reason.to_string(), successor.map(str::to_string));
         self.apply_to_name(who, id, NameAction::Withdraw { reason, successor })
-    }
-
-    /// Makes a withdrawn name active again.
-    pub fn restore_name(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
-        self.apply_to_name(who, id, NameAction::Restore)
-    }
-
-    /// Hands the administration of a name to a principal (`HDL-9`); the name stays the same. If the
-    /// operator or an administrator asks, a missing account is created; [`NameAction::Transfer`]
-    /// can prevent that.
-    pub fn transfer_name(
-        &self,
-        who: &Principal,
-        id: &str,
-        to: &Principal,
-    ) -> Result<Shown, RegistryError> {
-        let action = NameAction::Transfer {
-            to: to.clone(),
-            creates_account: true,
-        };
-        self.apply_to_name(who, id, action)
-    }
-
-    /// Undoes the change that an event made to a name, by default the last one. This takes the
-    /// right to make the opposite change.
-    pub fn undo(
-        &self,
-        who: &Principal,
-        id: &str,
-        event: Option<u64>,
-    ) -> Result<Shown, RegistryError> {
-        self.apply_to_name(who, id, NameAction::Undo(event))
-    }
-
-    /// Erases a name, if its authority allows that.
-    pub fn erase_name(&self, who: &Principal, id: &str) -> Result<(), RegistryError> {
-        self.change_name(who, id, None, NameAction::Erase)
-            .map(|_| ())
     }
 
     fn apply_to_name(
@@ -193,9 +148,7 @@ impl Registry {
 impl ChangeSet<'_> {
     /// A name that exists and that the principal may see.
     pub(crate) fn find(&self, id: &str) -> Result<Name, RegistryError> {
-        let identifier = self.identify_registered(id)?;
-        let key = identifier.key(&**self).as_str().to_string();
-        let path = AuthorityPath::of(&identifier, &**self);
+        let (key, path) = self.place_of(id)?;
         let not_found = || RegistryError::NotFound(id.to_string());
         let record = self.record(&key)?.ok_or_else(not_found)?;
         if record.state == State::Reserved && !self.may_see(self.who(), &path, &record)? {

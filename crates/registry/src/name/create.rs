@@ -83,11 +83,7 @@ impl ChangeSet<'_> {
         let given: Vec<_> = given.map(|value| value.settle(ttl)).collect();
         let all = values::urls(new.urls.iter().map(String::as_str), given, ttl);
         if !self.prefix_grants(self.who(), &path, AdminPermissions::ADD_HANDLE)? {
-            let needs = if touches_admins(&[], &all) {
-                Role::Lead
-            } else {
-                Role::Write
-            };
+            let needs = Role::lead_if(touches_admins(&[], &all));
             self.need(self.who(), needs, &path)?;
         }
         // Identifying the name has checked its grammar; now the policy of the authority.
@@ -120,8 +116,7 @@ impl ChangeSet<'_> {
         let action = match (origin, state) {
             (Origin::Minted, State::Reserved) => Action::MintReserved,
             (Origin::Minted, _) => Action::Mint,
-            (Origin::Supplied, State::Reserved) => Action::Reserve,
-            (Origin::Supplied, _) => Action::Create,
+            (Origin::Supplied, state) => Action::of_new(state),
         };
         self.assign(&key, record, action, authority.policy.persistence)?;
         let record = self

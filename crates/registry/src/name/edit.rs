@@ -152,11 +152,7 @@ impl Name {
             };
         }
         // The record of a prefix decides the rights under it.
-        let needs = if self.is_prefix() || touches_identities(old, new) {
-            Role::Lead
-        } else {
-            Role::Write
-        };
+        let needs = Role::lead_if(self.is_prefix() || touches_identities(old, new));
         self.need(change_set, needs)
     }
 }
@@ -170,10 +166,7 @@ fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), RegistryEr
         is_replaced(value) && !is_unchanged(value) && !is_writable
     });
     match locked {
-        Some(value) => Err(RegistryError::Value {
-            index: value.index,
-            problem: ValueProblem::ReadOnly,
-        }),
+        Some(value) => Err(RegistryError::value(value.index, ValueProblem::ReadOnly)),
         None => Ok(()),
     }
 }
@@ -181,10 +174,7 @@ fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), RegistryEr
 fn apply<'v>(edit: &'v Edit, old: &[Value<'v>], ttl: u32) -> Result<Vec<Value<'v>>, RegistryError> {
     let at = |index: u32| old.iter().find(|value| value.index == index);
     if let Some(index) = edit.remove.iter().find(|index| at(**index).is_none()) {
-        return Err(RegistryError::Value {
-            index: *index,
-            problem: ValueProblem::Missing,
-        });
+        return Err(RegistryError::value(*index, ValueProblem::Missing));
     }
     let mut values = old.to_vec();
     values.retain(|value| !edit.remove.contains(&value.index));

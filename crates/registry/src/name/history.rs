@@ -1,7 +1,5 @@
 //! The history of a name.
 
-use std::ops::ControlFlow;
-
 use handfast_store::TableKey;
 use handfast_wire::Value;
 
@@ -76,8 +74,7 @@ impl Registry {
     ) -> Result<HistoryPage, RegistryError> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
-            let identifier = view.identify_registered(id)?;
-            let path = AuthorityPath::of(&identifier, view);
+            let (_, path) = view.place_of(id)?;
             let versions = Versions {
                 view,
                 who,
@@ -92,14 +89,15 @@ impl Registry {
             let current = versions.current.as_ref();
             let last_event = current.map_or(0, |record| record.last_event);
             if !is_more && last_event > after && numbers.last() != Some(&last_event) {
-                return Err(RegistryError::Corrupt {
-                    what: format!("the list of events of {}", versions.key),
-                });
+                return Err(RegistryError::corrupt(format!(
+                    "the list of events of {}",
+                    versions.key
+                )));
             }
             numbers.truncate(limit);
             let (mut page, mut bytes, mut last) = (HistoryPage::default(), 0, None);
             for number in numbers {
-                let event = versions.event(number)?;
+                let event = view.existing_event(number)?;
                 let is_past = match until {
                     Some(HistoryPoint::Event(until)) => number <= until,
                     Some(HistoryPoint::Time(until)) => event.time <= until,
@@ -152,7 +150,7 @@ impl Registry {
     ) -> Result<Shown, RegistryError> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
-            let path = AuthorityPath::of(&view.identify_registered(id)?, view);
+            let (_, path) = view.place_of(id)?;
             let sees_all = view.may_see(who, &path, &record)?;
             let is_past = |record: &Record| match point {
                 HistoryPoint::Event(number) => record.last_event <= number,
@@ -197,13 +195,6 @@ struct Versions<'v> {
 }
 
 impl Versions<'_> {
-    fn event(&self, number: u64) -> Result<Event, RegistryError> {
-        let event = self.view.event(number)?;
-        event.ok_or_else(|| RegistryError::Corrupt {
-            what: format!("event {number}"),
-        })
-    }
-
     /// A version; `None` if it was erased or the principal may not see it.
     fn version(&self, version: u64) -> Result<Option<Record>, RegistryError> {
         let found = match &self.current {
@@ -274,19 +265,15 @@ impl View<'_> {
     fn events_after(&self, key: &str, after: u64, limit: usize) -> Result<Vec<u64>, RegistryError> {
         let mut numbers = Vec::new();
         let from = TableKey::event_of(key.as_bytes(), after.saturating_add(1));
-        self.now.scan(&from, &mut |table_key, _| {
+        self.scan_while(&from, |table_key, _| {
             match table_key.name().strip_prefix(key.as_bytes()) {
                 Some([]) => numbers.extend(table_key.number()),
                 // Entries of other keys may stand between, if a key has the same beginning and
                 // continues with the byte of a small number.
                 Some([0, ..]) => {}
-                _ => return ControlFlow::Break(()),
+                _ => return Ok(false),
             }
-            if numbers.len() < limit {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
+            Ok(numbers.len() < limit)
         })?;
         Ok(numbers)
     }

@@ -119,8 +119,7 @@ impl Registry {
         let mut left = count;
         while left > 0 {
             let batch = left.min(NAMES_PER_CHANGE);
-            let mut seed = [0; 32];
-            self.random(&mut seed);
+            let seed = self.random();
             let (authority, style, urls) = (authority.to_string(), style.cloned(), urls.to_vec());
             let minted = self.change(who, move |change_set| {
                 let path = change_set.path(&authority)?;

@@ -54,44 +54,29 @@ impl Registry {
             let start = path.start_of_names();
             let role = view.role(who, &path)?;
             if role.is_none() && !view.prefix_grants(who, &path, AdminPermissions::LIST_HANDLES)? {
-                return Err(RegistryError::Denied {
-                    needs: Role::Read,
-                    authority: path,
-                });
+                return Err(RegistryError::denied(Role::Read, &path));
             }
             let sees_all = role.is_some();
-            let mut outcome = Ok(());
-            let from = after.unwrap_or(&start);
-            view.now.scan(
-                &TableKey::record(from.as_bytes()),
-                &mut |table_key, bytes| {
-                    let key = String::from_utf8_lossy(table_key.name()).into_owned();
-                    if !key.starts_with(&start) {
-                        return ControlFlow::Break(());
-                    }
-                    let Ok(record) = Record::from_bytes(bytes) else {
-                        outcome = Err(RegistryError::Corrupt {
-                            what: format!("the record of {key}"),
-                        });
-                        return ControlFlow::Break(());
-                    };
-                    let is_other = record.authority != path.key() || Some(key.as_str()) == after;
-                    let is_hidden = record.state == State::Reserved && !sees_all;
-                    if is_other || is_hidden {
-                        return ControlFlow::Continue(());
-                    }
-                    visit(Shown { key, record })
-                },
-            )?;
-            outcome
+            let from = TableKey::record(after.unwrap_or(&start).as_bytes());
+            view.scan_while(&from, |table_key, bytes| {
+                let key = String::from_utf8_lossy(table_key.name()).into_owned();
+                if !key.starts_with(&start) {
+                    return Ok(false);
+                }
+                let corrupt = |_| RegistryError::corrupt(format!("the record of {key}"));
+                let record = Record::from_bytes(bytes).map_err(corrupt)?;
+                let is_other = record.authority != path.key() || Some(key.as_str()) == after;
+                let is_hidden = record.state == State::Reserved && !sees_all;
+                Ok(is_other || is_hidden || visit(Shown { key, record }).is_continue())
+            })
         })
     }
 
     /// Whether a principal administers a name, and may see data that is not public.
     pub fn may_know_all(&self, who: &Principal, id: &str) -> Result<bool, RegistryError> {
         self.read(|view| {
-            let Shown { key, .. } = view.show(who, id)?;
-            let path = AuthorityPath::of(&view.identify_registered(id)?, view);
+            view.show(who, id)?;
+            let (key, path) = view.place_of(id)?;
             match view.record(&key)? {
                 Some(record) => view.may_see(who, &path, &record),
                 None => Ok(false),
@@ -128,9 +113,7 @@ impl Reading {
 
 impl View<'_> {
     pub(crate) fn show(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
-        let identifier = self.identify_registered(id)?;
-        let key = identifier.key(self).as_str().to_string();
-        let path = AuthorityPath::of(&identifier, self);
+        let (key, path) = self.place_of(id)?;
         let not_found = || RegistryError::NotFound(id.to_string());
         let mut record = self.record(&key)?.ok_or_else(not_found)?;
         if record.state == State::Reserved && !self.may_see(who, &path, &record)? {

@@ -22,11 +22,7 @@ pub(crate) struct Name {
 impl Name {
     /// Activates it. Under an authority that approves its names this takes a `lead`.
     pub(crate) fn activate(&mut self, change_set: &ChangeSet<'_>) -> Result<Action, RegistryError> {
-        let needs = if self.authority.policy.approval {
-            Role::Lead
-        } else {
-            Role::Write
-        };
+        let needs = Role::lead_if(self.authority.policy.approval);
         self.need(change_set, needs)?;
         if self.record.state != State::Reserved {
             return Err(self.in_state("only a reserved name can be activated"));
@@ -67,11 +63,7 @@ impl Name {
     /// The role that adding or removing all values takes. Changing a name that holds keys or groups
     /// of identities takes a `lead`.
     pub(crate) fn role_for_all(&self) -> Role {
-        if touches_identities(&[], &self.record.values) {
-            Role::Lead
-        } else {
-            Role::Write
-        }
+        Role::lead_if(touches_identities(&[], &self.record.values))
     }
 
     pub(super) fn in_state(&self, way_out: &'static str) -> RegistryError {

@@ -194,13 +194,6 @@ pub struct Difference {
     pub after: Option<Value<'static>>,
 }
 
-/// The values at one index in two versions.
-struct Compared<'v> {
-    index: u32,
-    before: Option<&'v Value<'static>>,
-    after: Option<&'v Value<'static>>,
-}
-
 /// The differences between two sets of values, by index.
 pub(crate) fn differences(old: &[Value<'static>], new: &[Value<'static>]) -> Vec<Difference> {
     let by_index = |values: &'_ [Value<'static>]| -> HashMap<u32, usize> {
@@ -214,22 +207,20 @@ pub(crate) fn differences(old: &[Value<'static>], new: &[Value<'static>]) -> Vec
     let mut indexes: Vec<_> = old.iter().chain(new).map(|value| value.index).collect();
     indexes.sort_unstable();
     indexes.dedup();
-    let differences = indexes.into_iter().map(|index| Compared {
-        index,
-        before: in_old.get(&index).and_then(|at| old.get(*at)),
-        after: in_new.get(&index).and_then(|at| new.get(*at)),
+    let differences = indexes.into_iter().filter_map(|index| {
+        let before = in_old.get(&index).and_then(|at| old.get(*at));
+        let after = in_new.get(&index).and_then(|at| new.get(*at));
+        let is_same = match (before, after) {
+            (Some(before), Some(after)) => after.is_unchanged_from(before),
+            _ => false,
+        };
+        (!is_same).then(|| Difference {
+            index,
+            before: before.cloned(),
+            after: after.cloned(),
+        })
     });
-    differences
-        .filter(|difference| match (difference.before, difference.after) {
-            (Some(before), Some(after)) => !after.is_unchanged_from(before),
-            _ => true,
-        })
-        .map(|difference| Difference {
-            index: difference.index,
-            before: difference.before.cloned(),
-            after: difference.after.cloned(),
-        })
-        .collect()
+    differences.collect()
 }
 
 fn impossible(problem: &str) -> RegistryError {

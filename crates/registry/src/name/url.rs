@@ -218,15 +218,18 @@ pub fn check_urls<'u>(
         .iter()
         .filter(|value| is_url_type(&value.value_type))
         .map(|value| str::from_utf8(&value.data).ok());
-    let mut all = urls.into_iter().map(Some).chain(given);
-    let problem = all.find_map(|url| match url {
-        Some(url) => url_problem(url),
-        None => Some("a URL is no text in UTF-8".to_string()),
-    });
-    match problem {
+    match first_problem(urls.into_iter().map(Some).chain(given)) {
         Some(problem) => Err(RegistryError::policy("bad-url", problem)),
         None => Ok(()),
     }
+}
+
+/// The problem of the first malformed URL; `None` stands for one that is no text.
+pub(crate) fn first_problem<'u>(mut urls: impl Iterator<Item = Option<&'u str>>) -> Option<String> {
+    urls.find_map(|url| match url {
+        Some(url) => url_problem(url),
+        None => Some("a URL is no text in UTF-8".to_string()),
+    })
 }
 
 impl NewName {

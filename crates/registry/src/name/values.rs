@@ -1,6 +1,6 @@
 //! The rules for the values of a record.
 
-use handfast_wire::{Permissions, Reference, Ttl, Value};
+use handfast_wire::{Permissions, Reference, Ttl, Value, type_matches};
 
 use crate::error::{RegistryError, ValueProblem};
 
@@ -25,10 +25,7 @@ pub(crate) fn settle<'v>(
     for value in &mut new {
         check(value)?;
         if last.replace(value.index) == Some(value.index) {
-            return Err(RegistryError::Value {
-                index: value.index,
-                problem: ValueProblem::Twice,
-            });
+            return Err(RegistryError::value(value.index, ValueProblem::Twice));
         }
         let unchanged = old.iter().find(|before| value.is_unchanged_from(before));
         value.timestamp = match unchanged {
@@ -54,12 +51,7 @@ pub(crate) fn settle<'v>(
 }
 
 fn check(value: &Value<'_>) -> Result<(), RegistryError> {
-    let refuse = |problem| {
-        Err(RegistryError::Value {
-            index: value.index,
-            problem,
-        })
-    };
+    let refuse = |problem| Err(RegistryError::value(value.index, problem));
     if value.index == 0 || value.index > 0x7FFF_FFFF {
         return refuse(ValueProblem::Index);
     }
@@ -158,19 +150,23 @@ impl NewValue {
     }
 
     pub(crate) fn settle(&self, default_ttl: u32) -> Value<'static> {
-        let is_secret = handfast_wire::type_matches(&self.value_type, "HS_SECKEY");
-        let usual = if is_secret {
-            Permissions::SECRET
-        } else {
-            Permissions::DEFAULT
-        };
+        let usual = || usual_permissions(&self.value_type);
         let value = Value {
-            permissions: self.permissions.unwrap_or(usual),
+            permissions: self.permissions.unwrap_or_else(usual),
             ttl: self.ttl.unwrap_or(Ttl::Relative(default_ttl)),
             references: self.references.clone(),
             ..Value::new(self.index, &self.value_type, &self.data)
         };
         value.into_owned()
+    }
+}
+
+/// The permissions of a value that says none: secrets are not for the public.
+pub(crate) fn usual_permissions(value_type: &str) -> Permissions {
+    if type_matches(value_type, "HS_SECKEY") {
+        Permissions::SECRET
+    } else {
+        Permissions::DEFAULT
     }
 }
 

@@ -356,24 +356,14 @@ impl ChangeSet<'_> {
             return Err(RegistryError::policy("too-many-proposals", problem));
         }
         Ok(NamespaceEntry {
-            form: form.in_lowercase(),
             status: NamespaceStatus::Candidate,
             historical: false,
-            registered: None,
-            claimed: false,
-            claim_pending: false,
-            verified: None,
-            provisional_until: None,
             proposed: Some(self.time()),
             changed: self.time(),
-            version: 0,
             by: Capacity::Authority,
             why,
-            aside: None,
             owner: Some(owner),
-            claimant: None,
-            last_event: 0,
-            seed: [0; 32],
+            ..NamespaceEntry::original(form.in_lowercase())
         })
     }
 

@@ -1,8 +1,6 @@
 //! Public comments on a candidate.
 
-use std::ops::ControlFlow;
-
-use handfast_store::{Table, TableKey};
+use handfast_store::Table;
 use serde::{Deserialize, Serialize};
 
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
@@ -129,24 +127,8 @@ impl View<'_> {
 
     fn comments(&self, name: &str) -> Result<Vec<NamespaceComment>, RegistryError> {
         let start = format!("{COMMENT}{name}:");
-        let mut comments = Vec::new();
-        let mut is_damaged = false;
-        let from = TableKey::named(Table::Namespaces, start.as_bytes());
-        self.now.scan(&from, &mut |table_key, bytes| {
-            if !table_key.name().starts_with(start.as_bytes()) {
-                return ControlFlow::Break(());
-            }
-            match postcard::from_bytes(bytes) {
-                Ok(comment) => comments.push(comment),
-                Err(_) => is_damaged = true,
-            }
-            ControlFlow::Continue(())
-        })?;
-        if is_damaged {
-            let what = format!("a comment on namespace {name}");
-            return Err(RegistryError::Corrupt { what });
-        }
-        Ok(comments)
+        let what = format!("a comment on namespace {name}");
+        self.decode_all(Table::Namespaces, start.as_bytes(), &what)
     }
 }
 

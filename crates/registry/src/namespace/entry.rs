@@ -68,6 +68,30 @@ pub struct NamespaceAside {
 }
 
 impl NamespaceEntry {
+    /// A registered entry of the original registry, without a version.
+    pub(super) fn original(form: NamespaceForm) -> Self {
+        Self {
+            form,
+            status: NamespaceStatus::Registered,
+            historical: true,
+            registered: None,
+            claimed: false,
+            claim_pending: false,
+            verified: None,
+            provisional_until: None,
+            proposed: None,
+            changed: 0,
+            version: 0,
+            by: Capacity::Original,
+            why: String::new(),
+            aside: None,
+            owner: None,
+            claimant: None,
+            last_event: 0,
+            seed: [0; 32],
+        }
+    }
+
     /// When, in which capacity and why this version was made, also by an action that does not
     /// change the form.
     #[must_use]

@@ -147,26 +147,7 @@ impl ChangeSet<'_> {
         let form = given.over(current.as_ref());
         let rules = check_historical(&form)?;
         let is_new = current.is_none();
-        let old = current.unwrap_or_else(|| NamespaceEntry {
-            form: NamespaceForm::default(),
-            status: NamespaceStatus::Registered,
-            historical: true,
-            registered: None,
-            claimed: false,
-            claim_pending: false,
-            verified: None,
-            provisional_until: None,
-            proposed: None,
-            changed: 0,
-            version: 0,
-            by: Capacity::Original,
-            why: String::new(),
-            aside: None,
-            owner: None,
-            claimant: None,
-            last_event: 0,
-            seed: [0; 32],
-        });
+        let old = current.unwrap_or_else(|| NamespaceEntry::original(NamespaceForm::default()));
         let entry = NamespaceEntry {
             registered: registered.or_else(|| old.registered.clone()),
             form,

@@ -91,62 +91,54 @@ impl NamespaceAct {
     }
 }
 
-/// A row of the table.
+/// An action, the status that it needs, the status that it leaves, and the capacities that may
+/// act; the first that fits is recorded.
+type Row = (
+    &'static str,
+    NamespaceStatus,
+    NamespaceStatus,
+    &'static [Capacity],
+);
+
+/// What a row of the table allows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transition {
-    act: &'static str,
-    from: NamespaceStatus,
     pub(super) to: NamespaceStatus,
-    /// The capacities that may act; the first that fits is recorded.
     needs: &'static [Capacity],
 }
 
 /// All actions on existing entries. Any account may propose and claim.
-const TABLE: &[Transition] = &[
-    row("propose", Refused, Candidate, &[Authority]),
-    row("change", Candidate, Candidate, &[Authority, Maintainer]),
-    row("change", Registered, Registered, &[Authority, Maintainer]),
-    row("change", Deprecated, Deprecated, &[Authority, Maintainer]),
-    row("approve", Candidate, Registered, &[Operator]),
-    row("approve", Registered, Registered, &[Operator]),
-    row("approve", Lapsed, Registered, &[Operator]),
-    row("approve", Deprecated, Registered, &[Operator]),
-    row("refuse", Candidate, Refused, &[Operator]),
-    row("refuse", Registered, Registered, &[Operator]),
-    row("refuse", Lapsed, Lapsed, &[Operator]),
-    row("refuse", Deprecated, Deprecated, &[Operator]),
-    row("claim", Registered, Registered, &[Claimant]),
-    row("take-back", Registered, Registered, &[Claimant]),
-    row("claim", Lapsed, Lapsed, &[Claimant]),
-    row("take-back", Lapsed, Lapsed, &[Claimant]),
-    row("claim", Deprecated, Deprecated, &[Claimant]),
-    row("take-back", Deprecated, Deprecated, &[Claimant]),
-    row("verify", Registered, Registered, &[Operator]),
-    row("verify", Lapsed, Lapsed, &[Operator]),
-    row("verify", Deprecated, Deprecated, &[Operator]),
-    row("renew", Registered, Registered, &[Operator]),
-    row("renew", Lapsed, Registered, &[Operator]),
-    row("deprecate", Registered, Deprecated, &[Authority, Operator]),
-    row("deprecate", Lapsed, Deprecated, &[Operator]),
-    row("withdraw", Candidate, Refused, &[Authority]),
-    row("withdraw", Registered, Withdrawn, &[Authority, Maintainer]),
-    row("withdraw", Lapsed, Withdrawn, &[Authority, Maintainer]),
-    row("withdraw", Deprecated, Withdrawn, &[Authority, Maintainer]),
+const TABLE: &[Row] = &[
+    ("propose", Refused, Candidate, &[Authority]),
+    ("change", Candidate, Candidate, &[Authority, Maintainer]),
+    ("change", Registered, Registered, &[Authority, Maintainer]),
+    ("change", Deprecated, Deprecated, &[Authority, Maintainer]),
+    ("approve", Candidate, Registered, &[Operator]),
+    ("approve", Registered, Registered, &[Operator]),
+    ("approve", Lapsed, Registered, &[Operator]),
+    ("approve", Deprecated, Registered, &[Operator]),
+    ("refuse", Candidate, Refused, &[Operator]),
+    ("refuse", Registered, Registered, &[Operator]),
+    ("refuse", Lapsed, Lapsed, &[Operator]),
+    ("refuse", Deprecated, Deprecated, &[Operator]),
+    ("claim", Registered, Registered, &[Claimant]),
+    ("take-back", Registered, Registered, &[Claimant]),
+    ("claim", Lapsed, Lapsed, &[Claimant]),
+    ("take-back", Lapsed, Lapsed, &[Claimant]),
+    ("claim", Deprecated, Deprecated, &[Claimant]),
+    ("take-back", Deprecated, Deprecated, &[Claimant]),
+    ("verify", Registered, Registered, &[Operator]),
+    ("verify", Lapsed, Lapsed, &[Operator]),
+    ("verify", Deprecated, Deprecated, &[Operator]),
+    ("renew", Registered, Registered, &[Operator]),
+    ("renew", Lapsed, Registered, &[Operator]),
+    ("deprecate", Registered, Deprecated, &[Authority, Operator]),
+    ("deprecate", Lapsed, Deprecated, &[Operator]),
+    ("withdraw", Candidate, Refused, &[Authority]),
+    ("withdraw", Registered, Withdrawn, &[Authority, Maintainer]),
+    ("withdraw", Lapsed, Withdrawn, &[Authority, Maintainer]),
+    ("withdraw", Deprecated, Withdrawn, &[Authority, Maintainer]),
 ];
-
-const fn row(
-    act: &'static str,
-    from: NamespaceStatus,
-    to: NamespaceStatus,
-    needs: &'static [Capacity],
-) -> Transition {
-    Transition {
-        act,
-        from,
-        to,
-        needs,
-    }
-}
 
 /// The transition of an action, or why there is none.
 pub(super) fn transition(
@@ -156,13 +148,13 @@ pub(super) fn transition(
 ) -> Result<Transition, RegistryError> {
     let from = entry.state(now);
     let mut rows = TABLE.iter();
-    let found = rows.find(|row| row.act == act.as_str() && row.from == from);
+    let found = rows.find(|(name, before, ..)| *name == act.as_str() && *before == from);
     let refuse = |way_out| RegistryError::State {
         id: entry.uri(),
         state: from.as_str(),
         way_out,
     };
-    let Some(found) = found else {
+    let Some((.., to, needs)) = found else {
         return Err(refuse(match (from, act) {
             (Withdrawn, _) => "its string is never used again",
             (Refused, _) => "it would have to be proposed again",
@@ -187,7 +179,7 @@ pub(super) fn transition(
         NamespaceAct::Refuse if from != Candidate && !is_waiting => {
             Err(refuse("nobody claims it, so nothing can be declined"))
         }
-        _ => Ok(*found),
+        _ => Ok(Transition { to: *to, needs }),
     }
 }
 
@@ -269,10 +261,7 @@ impl View<'_> {
             }
             return Ok(*capacity);
         }
-        let only = |role| RegistryError::Denied {
-            needs: role,
-            authority: root.clone(),
-        };
+        let only = |role| RegistryError::denied(role, &root);
         Err(match needs {
             [Operator] => only(Role::Lead),
             [Maintainer] => only(Role::Admin),

@@ -220,8 +220,8 @@ fn last_change(now: &Snapshot<'_>) -> Result<u64, RegistryError> {
     match found {
         None => Ok(0),
         Some(Some(number)) => Ok(number),
-        Some(None) => Err(RegistryError::Corrupt {
-            what: "the number of the last change of a namespace".into(),
-        }),
+        Some(None) => Err(RegistryError::corrupt(
+            "the number of the last change of a namespace",
+        )),
     }
 }

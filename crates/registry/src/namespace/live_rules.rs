@@ -26,7 +26,7 @@ impl Registry {
     /// The current rules.
     #[must_use]
     pub fn rules(&self) -> LiveRules<'_> {
-        let rules = self.rules.public_rules(self.now());
+        let rules = self.rules.public_rules(self.time());
         LiveRules {
             registry: self,
             info_grammar: rules.info_grammar(),
@@ -39,7 +39,7 @@ impl Registry {
     /// with them.
     #[must_use]
     pub fn rule_book(&self) -> Arc<RuleBook> {
-        self.rules.public_rules(self.now())
+        self.rules.public_rules(self.time())
     }
 
     /// The URN namespaces that have rules of their own.

@@ -3,8 +3,6 @@
 //! A name is stored under the canonical form that it had when it was created. Rules that give it
 //! another form are rejected: a lookup would not find it any more, or two names would become one.
 
-use std::ops::ControlFlow;
-
 use handfast_id::{InfoUri, Namespace, RuleBook};
 use handfast_store::{Table, TableKey};
 
@@ -37,26 +35,20 @@ pub(super) fn look_through(
     };
     let mut moved = Vec::new();
     let mut count = 0_u64;
-    view.now.scan(
-        &TableKey::record(start.as_bytes()),
-        &mut |table_key, bytes| {
-            if !table_key.name().starts_with(start.as_bytes()) {
-                return ControlFlow::Break(());
+    view.scan_names(&TableKey::record(start.as_bytes()), |table_key, bytes| {
+        let key = String::from_utf8_lossy(table_key.name());
+        let text = Record::name_in(bytes).unwrap_or(&key);
+        if !stays(text, &key) || !stays(&key, &key) {
+            count += 1;
+            // A reserved name is not public.
+            let is_open =
+                Record::from_bytes(bytes).is_ok_and(|record| record.state != State::Reserved);
+            if is_open && moved.len() < MAX_LISTED_NAMES {
+                moved.push(text.to_string());
             }
-            let key = String::from_utf8_lossy(table_key.name());
-            let text = Record::name_in(bytes).unwrap_or(&key);
-            if !stays(text, &key) || !stays(&key, &key) {
-                count += 1;
-                // A reserved name is not public.
-                let is_open =
-                    Record::from_bytes(bytes).is_ok_and(|record| record.state != State::Reserved);
-                if is_open && moved.len() < MAX_LISTED_NAMES {
-                    moved.push(text.to_string());
-                }
-            }
-            ControlFlow::Continue(())
-        },
-    )?;
+        }
+        Ok(())
+    })?;
     if count == 0 {
         let event = view.now.count(Table::Events)?;
         return Ok(LookedThrough { event });

@@ -1,8 +1,6 @@
 //! The public policy of the registry, which its maintainer sets.
 
-use std::ops::ControlFlow;
-
-use handfast_store::{Table, TableKey};
+use handfast_store::Table;
 use serde::{Deserialize, Serialize};
 
 use super::validate::check_text;
@@ -94,24 +92,8 @@ impl Registry {
 
 impl View<'_> {
     fn policies(&self) -> Result<Vec<NamespacePolicy>, RegistryError> {
-        let mut policies = Vec::new();
-        let mut is_damaged = false;
-        let from = TableKey::named(Table::Namespaces, POLICY);
-        self.now.scan(&from, &mut |table_key, bytes| {
-            if !table_key.name().starts_with(POLICY) {
-                return ControlFlow::Break(());
-            }
-            match postcard::from_bytes(bytes) {
-                Ok(policy) => policies.push(policy),
-                Err(_) => is_damaged = true,
-            }
-            ControlFlow::Continue(())
-        })?;
-        if is_damaged {
-            let what = "the policy of the registry of namespaces".into();
-            return Err(RegistryError::Corrupt { what });
-        }
-        Ok(policies)
+        let what = "the policy of the registry of namespaces";
+        self.decode_all(Table::Namespaces, POLICY, what)
     }
 }
 

@@ -126,7 +126,7 @@ impl Registry {
     /// ```
     #[must_use]
     pub fn namespaces(&self, query: &NamespaceQuery) -> NamespacePage {
-        let now = self.now();
+        let now = self.time();
         let newest = self.rules.newest();
         let wanted: Vec<_> = newest
             .entries
@@ -162,7 +162,7 @@ impl Registry {
     /// ```
     #[must_use]
     pub fn namespaces_changed(&self, wanted: &NamespacesChanged) -> Vec<NamespaceChange> {
-        let now = self.now();
+        let now = self.time();
         let newest = self.rules.newest();
         let mut changes: Vec<_> = newest
             .entries
@@ -210,9 +210,8 @@ impl Registry {
             let first = after.saturating_add(1);
             for version in (first..current.version).take(limit) {
                 let entry = view.namespace_version(&name, version)?;
-                let missing = || RegistryError::Corrupt {
-                    what: format!("version {version} of namespace {name}"),
-                };
+                let missing =
+                    || RegistryError::corrupt(format!("version {version} of namespace {name}"));
                 versions.push(view.namespace_made(entry.ok_or_else(missing)?, sees_all)?);
             }
             if versions.len() < limit && first <= current.version {

@@ -6,7 +6,7 @@ use handfast_api::NamespaceForm;
 use handfast_id::Namespaces;
 use serde_json::{Map, Value as Json};
 
-use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
+use super::entry::NamespaceEntry;
 use crate::clock::parse_rfc3339;
 
 /// All of them, by name, read at first use; the test `all_29_are_read` below shows that they can be
@@ -48,23 +48,9 @@ fn read(object: Map<String, Json>) -> Option<NamespaceEntry> {
         });
     Some(NamespaceEntry {
         changed: parse_rfc3339(&format!("{day}T00:00:00Z")).unwrap_or_default(),
-        form,
-        status: NamespaceStatus::Registered,
-        historical: true,
         registered,
-        claimed: false,
-        claim_pending: false,
-        verified: None,
-        provisional_until: None,
-        proposed: None,
         version: 1,
-        by: Capacity::Original,
-        why: String::new(),
-        aside: None,
-        owner: None,
-        claimant: None,
-        last_event: 0,
-        seed: [0; 32],
+        ..NamespaceEntry::original(form)
     })
 }
 

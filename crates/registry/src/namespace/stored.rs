@@ -84,9 +84,7 @@ pub(crate) fn entry_key(name: &str) -> String {
 }
 
 pub(crate) fn damaged(name: &str) -> RegistryError {
-    RegistryError::Corrupt {
-        what: format!("the entry of namespace {name}"),
-    }
+    RegistryError::corrupt(format!("the entry of namespace {name}"))
 }
 
 impl View<'_> {

@@ -7,7 +7,9 @@
 use std::net::Ipv6Addr;
 
 use handfast_api::{NamespaceForm, ResolutionForm, limits};
-use handfast_id::{InfoUri, InfoValidity, Namespace, NamespaceError, Pattern, RuleBook};
+use handfast_id::{
+    InfoUri, InfoValidity, Namespace, NamespaceError, ParseError, Pattern, RuleBook,
+};
 
 use super::mechanism::filled;
 use super::trials::trials;
@@ -295,12 +297,11 @@ fn check_examples(form: &NamespaceForm, book: &RuleBook) -> Result<(), RegistryE
     for sample in &form.examples {
         let refuse = |why: String| Err(RegistryError::policy("bad-example", why));
         let read = |text: &str| {
-            let uri = InfoUri::parse(text).map_err(|error| {
+            let bad = |error: ParseError| {
                 RegistryError::policy("bad-example", format!("example {text:?}: {error}"))
-            })?;
-            let canonical = uri.canonical(book).map_err(|error| {
-                RegistryError::policy("bad-example", format!("example {text:?}: {error}"))
-            })?;
+            };
+            let uri = InfoUri::parse(text).map_err(bad)?;
+            let canonical = uri.canonical(book).map_err(bad)?;
             Ok::<_, RegistryError>((uri.into_owned(), canonical.as_str().to_string()))
         };
         let (uri, canonical) = read(&sample.input)?;

@@ -1,6 +1,9 @@
 //! Prefixes and naming authorities.
 
-use handfast_registry::{AuthorityChange, AuthorityStatus, Operation, Persistence, Role, State};
+use handfast_registry::{
+    AuthorityAction, AuthorityChange, AuthorityStatus, NameAction, Operation, Persistence, Role,
+    State,
+};
 
 use crate::*;
 
@@ -93,11 +96,16 @@ fn urn_8_local_policy_comes_after_the_grammar_and_is_copied_to_children() {
         .unwrap();
     assert_eq!(shown.record.state, State::Reserved);
     assert_eq!(
-        code(scene.activate_name(&ann, "urn:urn-3:HUL.OIS:abc")),
+        code(scene.change_name(&ann, "urn:urn-3:HUL.OIS:abc", None, NameAction::Activate)),
         "denied"
     );
     scene
-        .activate_name(&OPERATOR, "urn:urn-3:HUL.OIS:abc")
+        .change_name(
+            &OPERATOR,
+            "urn:urn-3:HUL.OIS:abc",
+            None,
+            NameAction::Activate,
+        )
         .unwrap();
     // URN-3, URN-7: no case rule of its own, never erasable.
     let erasable = AuthorityChange {
@@ -128,23 +136,36 @@ fn urn_5_an_authority_can_be_asked_for() {
         "not-approved"
     );
     assert_eq!(
-        code(scene.approve_authority(&ann, "urn:urn-3:HUL.A")),
+        code(scene.act_on_authority(&ann, "urn:urn-3:HUL.A", None, AuthorityAction::Approve)),
         "denied"
     );
-    scene.approve_authority(&lead, "urn:urn-3:HUL.A").unwrap();
+    scene
+        .act_on_authority(&lead, "urn:urn-3:HUL.A", None, AuthorityAction::Approve)
+        .unwrap();
     scene
         .create_name(&ann, "urn:urn-3:HUL.A:x", NewName::default())
         .unwrap();
     scene
         .request_authority(&ann, "urn:urn-3:HUL.B", NewAuthority::default())
         .unwrap();
-    scene.decline_authority(&lead, "urn:urn-3:HUL.B").unwrap();
+    scene
+        .act_on_authority(&lead, "urn:urn-3:HUL.B", None, AuthorityAction::Decline)
+        .unwrap();
     assert_eq!(
         code(scene.authority(&OPERATOR, "urn:urn-3:HUL.B").map(|_| ())),
         "no-authority"
     );
     // Retiring keeps names and the path.
-    scene.retire_authority(&lead, "urn:urn-3:HUL.A").unwrap();
+    scene
+        .act_on_authority(
+            &lead,
+            "urn:urn-3:HUL.A",
+            None,
+            AuthorityAction::Retire {
+                keep_children: false,
+            },
+        )
+        .unwrap();
     assert_eq!(
         code(scene.create_name(&ann, "urn:urn-3:HUL.A:y", NewName::default())),
         "retired"
@@ -209,7 +230,7 @@ fn permanence_cannot_be_switched_off() {
         "permanent"
     );
     assert_eq!(
-        code(scene.erase_name(&OPERATOR, "0.NA/20.9")),
+        code(scene.change_name(&OPERATOR, "0.NA/20.9", None, NameAction::Erase)),
         "prefix-record"
     );
     // Before the first name it can.
@@ -228,11 +249,22 @@ fn nothing_is_approved_below_a_retired_parent() {
         scene
             .request_authority(&account("ann"), path, NewAuthority::default())
             .unwrap();
-        scene.retire_authority(&OPERATOR, parent).unwrap();
+        scene
+            .act_on_authority(
+                &OPERATOR,
+                parent,
+                None,
+                AuthorityAction::Retire {
+                    keep_children: false,
+                },
+            )
+            .unwrap();
         let below = scene.create_authority(&OPERATOR, &format!("{path}2"), NewAuthority::default());
         let hint = below.unwrap_err().hint().unwrap_or_default();
         assert_eq!(hint.contains("HOME"), parent == "20.7", "{hint}");
-        let refused = scene.approve_authority(&OPERATOR, path).unwrap_err();
+        let refused = scene
+            .act_on_authority(&OPERATOR, path, None, AuthorityAction::Approve)
+            .unwrap_err();
         assert_eq!(refused.code(), "retired", "{refused}");
         let told = format!("{refused} {}", refused.hint().unwrap_or_default());
         let remedy = format!("handfast authority decline {path}");
@@ -246,8 +278,12 @@ fn nothing_is_approved_below_a_retired_parent() {
         prefix: "20.7".into(),
     };
     scene.perform(&OPERATOR, home).unwrap();
-    scene.approve_authority(&OPERATOR, "20.7.1").unwrap();
-    scene.decline_authority(&OPERATOR, "urn:urn-3:HUL").unwrap();
+    scene
+        .act_on_authority(&OPERATOR, "20.7.1", None, AuthorityAction::Approve)
+        .unwrap();
+    scene
+        .act_on_authority(&OPERATOR, "urn:urn-3:HUL", None, AuthorityAction::Decline)
+        .unwrap();
 }
 
 /// Only those who decide could take a request back, so that a typing error in it waited for them.
@@ -260,8 +296,13 @@ fn a_request_is_withdrawn_by_the_one_who_asked() {
     }
     let ask = |path: &str| scene.request_authority(&ann, path, NewAuthority::default());
     ask("21.1").unwrap();
-    assert_eq!(code(scene.decline_authority(&bob, "21.1")), "operator-only");
-    scene.decline_authority(&ann, "21.1").unwrap();
+    assert_eq!(
+        code(scene.act_on_authority(&bob, "21.1", None, AuthorityAction::Decline)),
+        "operator-only"
+    );
+    scene
+        .act_on_authority(&ann, "21.1", None, AuthorityAction::Decline)
+        .unwrap();
     assert_eq!(code(scene.authority(&ann, "21.1")), "no-authority");
     // The path is free for others.
     scene
@@ -272,7 +313,12 @@ fn a_request_is_withdrawn_by_the_one_who_asked() {
     for number in 2..6 {
         ask(&format!("21.{number}")).unwrap();
         scene
-            .decline_authority(&ann, &format!("21.{number}"))
+            .act_on_authority(
+                &ann,
+                &format!("21.{number}"),
+                None,
+                AuthorityAction::Decline,
+            )
             .unwrap();
     }
     let refused = ask("21.6").unwrap_err();
@@ -282,12 +328,16 @@ fn a_request_is_withdrawn_by_the_one_who_asked() {
         "{refused:?}"
     );
     // Decisions by others are not counted.
-    scene.decline_authority(&OPERATOR, "21.1").unwrap();
+    scene
+        .act_on_authority(&OPERATOR, "21.1", None, AuthorityAction::Decline)
+        .unwrap();
     for number in 10..20 {
         let path = format!("21.{number}");
         scene
             .request_authority(&bob, &path, NewAuthority::default())
             .unwrap();
-        scene.decline_authority(&OPERATOR, &path).unwrap();
+        scene
+            .act_on_authority(&OPERATOR, &path, None, AuthorityAction::Decline)
+            .unwrap();
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use handfast_registry::{Done, Edit, Format, Import, Operation, Outcome, Report, verify_proof};
+use handfast_registry::{
+    Done, Edit, Format, Import, NameAction, Operation, Outcome, Report, verify_proof,
+};
 use handfast_store::{Store, StoreError, TableKey, Write};
 
 use super::*;
@@ -54,7 +56,9 @@ fn a_name_whose_record_is_lost_is_not_free() {
     for id in ["20.1/a", "20.1/b", "20.1/c", "20.2/a", "20.2/gone"] {
         name(&scene, id);
     }
-    scene.erase_name(&OPERATOR, "20.2/gone").unwrap();
+    scene
+        .change_name(&OPERATOR, "20.2/gone", None, NameAction::Erase)
+        .unwrap();
     let lost = ["hdl:20.1/A", "hdl:20.1/C", "hdl:20.2/A", "hdl:0.NA/20.1"];
     let registry = without_records(&scene, &lost);
     let new = || NewName::urls(&["https://other.example/"]);
@@ -131,7 +135,9 @@ fn an_authority_that_has_erased_names_never_becomes_permanent() {
     };
     // Erased and gone; erased and assigned again.
     name(&scene, "20.1/x");
-    scene.erase_name(&OPERATOR, "20.1/x").unwrap();
+    scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Erase)
+        .unwrap();
     assert_eq!(code(permanent("20.1")), "erased-names");
     name(&scene, "20.1/x");
     assert_eq!(code(permanent("20.1")), "erased-names");

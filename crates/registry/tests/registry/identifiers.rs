@@ -5,10 +5,11 @@ use std::io::Cursor;
 
 use handfast_id::{CaseRule, InfoGrammar, RuleBook, inspect};
 use handfast_registry::{
-    Action, AuthorityAction, Import, NamespaceAct, NamespaceOrder, Operation, Report, Role,
+    Action, AuthorityAction, Import, NameAction, NamespaceAct, NamespaceOrder, Operation, Report,
+    Role,
 };
 
-use crate::namespaces::{DAY, form, stage};
+use crate::namespace_stage::{DAY, form, stage};
 use crate::*;
 
 const HEX: &str = "d41d8cd98f00b204e9800998ecf8427e";
@@ -158,8 +159,13 @@ fn hdl_2_a_derived_prefix_has_policies_of_its_own() {
     for id in ["12345/x", "12345.1/x"] {
         name(&scene, id);
     }
-    assert_eq!(code(scene.erase_name(&OPERATOR, "12345/x")), "permanent");
-    scene.erase_name(&OPERATOR, "12345.1/x").unwrap();
+    assert_eq!(
+        code(scene.change_name(&OPERATOR, "12345/x", None, NameAction::Erase)),
+        "permanent"
+    );
+    scene
+        .change_name(&OPERATOR, "12345.1/x", None, NameAction::Erase)
+        .unwrap();
     name(&scene, "12345.1/x");
     let parent = scene.authority(&OPERATOR, "12345.1").unwrap().parent;
     assert_eq!(parent.unwrap().to_string(), "12345");
@@ -437,7 +443,7 @@ fn info_5_the_register_states_the_case_rule_that_holds() {
 
 /// An authority `info:nosuch`, with names that resolve, could be created without the registry.
 #[test]
-fn info_10_names_are_kept_only_under_live_entries() {
+fn info_10_names_are_only_under_live_entries() {
     let stage = stage();
     let make = |who: &Principal, path: &str| {
         code(stage.create_authority(who, path, NewAuthority::default()))
@@ -448,7 +454,7 @@ fn info_10_names_are_kept_only_under_live_entries() {
     stage.propose(foo).unwrap();
     assert_eq!(make(&OPERATOR, "info:foo2"), "not-live");
     stage.approve("foo2").unwrap();
-    assert_eq!(make(&account("stranger"), "info:foo2"), "operator-only");
+    assert_eq!(make(&account("outsider"), "info:foo2"), "operator-only");
     // The owner of the namespace decides who creates names in it.
     let owner = account("owner");
     stage
@@ -466,7 +472,7 @@ fn info_10_names_are_kept_only_under_live_entries() {
 /// A planned namespace was registered for good, `isbn` without a word, and a contact `x` without a
 /// syntax.
 #[test]
-fn info_10_review_rules_are_kept() {
+fn info_10_review_rules_are_enforced() {
     let stage = stage();
     let approve = |name: &str, until: Option<u64>, despite: Option<&str>| {
         let order = NamespaceOrder {
@@ -548,7 +554,16 @@ fn urn_5_what_is_below_a_retired_authority_names_nothing_new() {
     scene
         .create_name(&tc, "urn:urn-3:HBS.Baker.TC:2", NewName::default())
         .unwrap();
-    scene.retire_authority(&OPERATOR, "urn:urn-3:HBS").unwrap();
+    scene
+        .act_on_authority(
+            &OPERATOR,
+            "urn:urn-3:HBS",
+            None,
+            AuthorityAction::Retire {
+                keep_children: false,
+            },
+        )
+        .unwrap();
     assert_eq!(make("urn:urn-3:HBS.Baker.TC:3"), "retired");
     assert!(scene.show(&OPERATOR, "urn:urn-3:HBS.Baker.TC:1").is_ok());
     name(&scene, "urn:urn-3:HBSX:1");

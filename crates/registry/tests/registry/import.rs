@@ -3,14 +3,14 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use handfast_registry::{AuthorityStatus, Done, Format, Import, Report, Role};
+use handfast_registry::{AuthorityAction, AuthorityStatus, Done, Format, Import, Report, Role};
 
 use super::*;
 
 /// An input that fails after its text, as a disk or a network does.
-struct CutShort<'t>(&'t [u8]);
+struct InterruptedReader<'t>(&'t [u8]);
 
-impl Read for CutShort<'_> {
+impl Read for InterruptedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.0.is_empty() {
             return Err(io::Error::other("the line was cut"));
@@ -22,7 +22,7 @@ impl Read for CutShort<'_> {
 /// A batch resumes by its position: if the file has other operations there now, resuming would
 /// leave them out silently. Trying again does not make it right.
 #[test]
-fn a_batch_that_was_changed_after_it_was_cut_short_is_refused_until_it_is_begun_anew() {
+fn a_batch_that_was_changed_after_an_interruption_is_refused_until_it_is_begun_anew() {
     let scene = scene();
     authority(&scene, "20.1");
     let url = "x".repeat(1_000);
@@ -39,7 +39,7 @@ fn a_batch_that_was_changed_after_it_was_cut_short_is_refused_until_it_is_begun_
         ..Import::default()
     };
     let first = batch("as-it-was");
-    let cut = CutShort(&first.as_bytes()[..2_200_000]);
+    let cut = InterruptedReader(&first.as_bytes()[..2_200_000]);
     let outcome = scene.import(&OPERATOR, &import(false), cut, &mut |_| ());
     assert_eq!(code(outcome), "input");
 
@@ -165,7 +165,16 @@ fn home_in_a_batch_takes_a_prefix_up_again() {
     let scene = scene();
     authority(&scene, "20.1");
     name(&scene, "20.1/a");
-    scene.retire_authority(&OPERATOR, "20.1").unwrap();
+    scene
+        .act_on_authority(
+            &OPERATOR,
+            "20.1",
+            None,
+            AuthorityAction::Retire {
+                keep_children: false,
+            },
+        )
+        .unwrap();
     scene.create_account(&OPERATOR, "ann", "").unwrap();
     scene
         .request_authority(&account("ann"), "20.2", NewAuthority::default())
@@ -197,7 +206,16 @@ fn home_in_a_batch_needs_the_right_to_create_a_prefix() {
     for path in ["20.1", "20.9"] {
         scene.grant(&OPERATOR, path, &ann, Role::Admin).unwrap();
     }
-    scene.retire_authority(&OPERATOR, "20.1").unwrap();
+    scene
+        .act_on_authority(
+            &OPERATOR,
+            "20.1",
+            None,
+            AuthorityAction::Retire {
+                keep_children: false,
+            },
+        )
+        .unwrap();
     let text = "HOME 127.0.0.1:2641:TCP\n0.NA/20.1\n";
     let found = outcomes(&scene, &ann, &batch_import(false), text);
     assert_eq!(found, ["1 operator-only"]);
@@ -269,7 +287,8 @@ fn a_policy_that_changes_during_an_import_is_seen() {
     let line = |name: String| {
         let data = "x".repeat(100_000);
         format!(
-            "{{\"id\":\"20.1/{name}\",\"values\":[{{\"index\":1,\"type\":\"X\",\"data\":\"{data}\"}}]}}\n"
+            r#"{{"id":"20.1/{name}","values":[{{"index":1,"type":"X","data":"{data}"}}]}}{}"#,
+            "\n"
         )
     };
     let group =
@@ -397,7 +416,8 @@ fn an_entry_of_any_length_is_not_buffered_whole() {
         (
             Format::Dump,
             format!(
-                "{{\"handleRecords\":{{\"20.1/d\":{{\"values\":[]}},\"20.1/e\":{{\"x\":\"{long}\",\"values\":[]}}}}}}"
+                r#"{{"handleRecords":{{"20.1/d":{{"values":[]}},
+                    "20.1/e":{{"x":"{long}","values":[]}}}}}}"#
             ),
         ),
     ] {

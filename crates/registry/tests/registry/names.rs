@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use handfast_registry::{Action, Edit, HistoryPoint, State, Style};
+use handfast_registry::{Action, Edit, HistoryPoint, NameAction, State, Style};
 
 use crate::*;
 
@@ -35,7 +35,7 @@ fn hdl_7_urn_7_a_name_that_existed_is_never_given_again_in_any_spelling() {
     scene
         .withdraw_name(&OPERATOR, "urn:urn-3:HUL:Home", "wrong", None)
         .unwrap();
-    let erased = scene.erase_name(&OPERATOR, "urn:urn-3:HUL:Home");
+    let erased = scene.change_name(&OPERATOR, "urn:urn-3:HUL:Home", None, NameAction::Erase);
     assert_eq!(code(erased), "permanent");
     for spelling in ["urn:urn-3:HUL:Home", "urn-3:hul:HOME"] {
         let again = scene.create_name(&OPERATOR, spelling, NewName::default());
@@ -106,7 +106,9 @@ fn erasable_names_can_be_given_again() {
     scene
         .edit_name(&OPERATOR, "20.9/x", Edit::urls(&["https://2"]))
         .unwrap();
-    scene.erase_name(&OPERATOR, "20.9/x").unwrap();
+    scene
+        .change_name(&OPERATOR, "20.9/x", None, NameAction::Erase)
+        .unwrap();
     assert_eq!(
         code(scene.show(&OPERATOR, "20.9/x").map(|_| ())),
         "not-found"
@@ -121,7 +123,17 @@ fn hdl_9_a_name_can_be_handed_to_anybody() {
     authority(&scene, "20.1");
     name(&scene, "20.1/x");
     let ann = account("ann");
-    scene.transfer_name(&OPERATOR, "20.1/x", &ann).unwrap();
+    scene
+        .change_name(
+            &OPERATOR,
+            "20.1/x",
+            None,
+            NameAction::Transfer {
+                to: ann.clone(),
+                creates_account: true,
+            },
+        )
+        .unwrap();
     scene
         .edit_name(&ann, "20.1/x", Edit::urls(&["https://2"]))
         .unwrap();
@@ -288,7 +300,9 @@ fn the_history_of_a_name_that_was_erased_is_its_own() {
     let scene = scene();
     erasable_authority(&scene, "20.9");
     name(&scene, "20.9/x");
-    scene.erase_name(&OPERATOR, "20.9/x").unwrap();
+    scene
+        .change_name(&OPERATOR, "20.9/x", None, NameAction::Erase)
+        .unwrap();
     name(&scene, "20.9/x");
     let history = scene.history(&OPERATOR, "20.9/x").unwrap();
     let stored: Vec<_> = history

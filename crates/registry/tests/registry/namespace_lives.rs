@@ -4,7 +4,7 @@ use handfast_registry::{
     Action, NamespaceAct, NamespaceForm, NamespaceOrder, NamespaceStatus, NamespacesChanged, Role,
 };
 
-use crate::namespaces::*;
+use crate::namespace_stage::*;
 use crate::*;
 
 /// Trials cannot find everything: a name whose canonical form is not its own would never be found
@@ -130,7 +130,7 @@ fn a_lapsed_entry_is_not_revived_by_its_owner() {
 fn comments_are_plain_bounded_and_of_accounts() {
     let stage = stage();
     stage.propose(oai()).unwrap();
-    let outsider = account("stranger");
+    let outsider = account("outsider");
     let say = |text: &str| stage.comment_on_namespace(&outsider, "oai", text);
     assert_eq!(say("<script>alert(1)</script>").unwrap().comment.number, 1);
     assert_eq!(code(say(&"x".repeat(4_001))), "too-large");
@@ -146,7 +146,7 @@ fn comments_are_plain_bounded_and_of_accounts() {
     // The public sees the capacity of an actor; principals with a role, and the actor, see the
     // account.
     for (who, is_signed) in [
-        ("stranger", true),
+        ("outsider", true),
         ("lead", true),
         ("owner", false),
         ("other", false),
@@ -172,7 +172,7 @@ fn comments_are_plain_bounded_and_of_accounts() {
 
 /// Where the operator created the authority of a namespace, its owner could name nothing in it.
 #[test]
-fn info_10_the_owner_of_an_entry_names_in_it_whoever_creates_its_authority() {
+fn info_10_the_owner_of_an_entry_names_in_it_if_others_create_its_authority() {
     let stage = stage();
     stage.set("registered");
     authority(&stage, "info:oai");
@@ -239,7 +239,7 @@ fn info_10_claims() {
     stage.act(&other, "lccn", change).unwrap();
 
     let history = stage
-        .namespace_history(&account("stranger"), "info:LCCN/", 0, 10)
+        .namespace_history(&account("outsider"), "info:LCCN/", 0, 10)
         .unwrap();
     let said: Vec<_> = history
         .iter()
@@ -335,7 +335,7 @@ fn provisional_entries_lapse_by_the_clock() {
 fn a_claim_is_beside_the_entry() {
     let stage = stage();
     let before = stage.namespace("lccn").unwrap();
-    let (outsider, lead) = (account("stranger"), account("lead"));
+    let (outsider, lead) = (account("outsider"), account("lead"));
     let claim = NamespaceOrder::new(NamespaceAct::Claim, "buy at evil.example");
     let said =
         |entry: &handfast_registry::NamespaceEntry| (entry.changed, entry.by, entry.why.clone());
@@ -386,7 +386,7 @@ fn a_claim_is_beside_the_entry() {
 #[test]
 fn claims_are_few() {
     let stage = stage();
-    let outsider = account("stranger");
+    let outsider = account("outsider");
     let claim = |name: &str| stage.act(&outsider, name, NamespaceAct::Claim);
     for name in ["ark", "bnf", "doi", "lccn", "pmid"] {
         claim(name).unwrap();

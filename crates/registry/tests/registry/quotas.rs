@@ -1,6 +1,8 @@
 //! Limits on what one account may store, and bounded responses.
 
-use handfast_registry::{Edit, HistoryPoint, Import, JobKind, NewToken, Outcome, Role};
+use handfast_registry::{
+    AuthorityAction, Edit, HistoryPoint, Import, JobKind, NewToken, Outcome, Role,
+};
 
 use super::*;
 
@@ -249,7 +251,9 @@ fn an_account_asks_for_so_many_authorities() {
     for number in 200..210 {
         ask(&OPERATOR, number).unwrap();
     }
-    scene.decline_authority(&OPERATOR, "21.0").unwrap();
+    scene
+        .act_on_authority(&OPERATOR, "21.0", None, AuthorityAction::Decline)
+        .unwrap();
     ask(&carol, 5).unwrap();
     let long = NewAuthority {
         meaning: "x".repeat(2_000),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use handfast_registry::{Edit, Import, Role, Transaction, TransactionAction};
+use handfast_registry::{
+    AuthorityAction, Edit, Import, NameAction, Role, Transaction, TransactionAction,
+};
 
 use super::*;
 
@@ -64,7 +66,9 @@ fn an_authority_is_homed_and_its_record_created() {
     assert_eq!(asked, [""; 0]);
     assert_eq!(scene.homed().unwrap(), ["0.NA/20.AB"]);
     let approved = new(&scene, || {
-        scene.approve_authority(&OPERATOR, "20.ab.1").unwrap();
+        scene
+            .act_on_authority(&OPERATOR, "20.ab.1", None, AuthorityAction::Approve)
+            .unwrap();
     });
     assert_eq!(approved, ["home 0.na/20.ab.1", "create 0.na/20.ab.1"]);
 }
@@ -76,7 +80,16 @@ fn retiring_an_authority_takes_nothing_from_mirrors() {
     authority(&scene, "20.1");
     name(&scene, "20.1/x");
     let retired = new(&scene, || {
-        scene.retire_authority(&OPERATOR, "20.1").unwrap();
+        scene
+            .act_on_authority(
+                &OPERATOR,
+                "20.1",
+                None,
+                AuthorityAction::Retire {
+                    keep_children: false,
+                },
+            )
+            .unwrap();
     });
     assert_eq!(retired, [""; 0]);
     assert_eq!(scene.homed().unwrap(), ["0.NA/20.1"]);
@@ -106,7 +119,9 @@ fn create_change_withdraw_and_restore() {
     // A deleted handle is neither created nor updated.
     assert_eq!(seen(&scene, start), ["delete 20.1/x"]);
     let restored = new(&scene, || {
-        scene.restore_name(&OPERATOR, "20.1/x").unwrap();
+        scene
+            .change_name(&OPERATOR, "20.1/x", None, NameAction::Restore)
+            .unwrap();
     });
     assert_eq!(restored, ["create 20.1/x"]);
     // A restored handle is not deleted.
@@ -114,7 +129,17 @@ fn create_change_withdraw_and_restore() {
     assert_eq!(seen(&scene, start), all);
     let handed = new(&scene, || {
         let to = account("301:20.1/x");
-        scene.transfer_name(&OPERATOR, "20.1/x", &to).unwrap();
+        scene
+            .change_name(
+                &OPERATOR,
+                "20.1/x",
+                None,
+                NameAction::Transfer {
+                    to: to.clone(),
+                    creates_account: true,
+                },
+            )
+            .unwrap();
     });
     assert_eq!(handed, [""; 0]);
 }
@@ -130,7 +155,9 @@ fn a_reserved_name_is_seen_when_it_becomes_active() {
     });
     assert_eq!(reserved, [""; 0]);
     let activated = new(&scene, || {
-        scene.activate_name(&OPERATOR, "20.1/x").unwrap();
+        scene
+            .change_name(&OPERATOR, "20.1/x", None, NameAction::Activate)
+            .unwrap();
     });
     assert_eq!(activated, ["create 20.1/x"]);
 }
@@ -153,11 +180,17 @@ fn erasable_names_are_seen_although_their_events_hide_them() {
         "update 20.1/y",
     ];
     assert_eq!(seen(&scene, start), all);
-    let erased = new(&scene, || scene.erase_name(&OPERATOR, "20.1/x").unwrap());
+    let erased = new(&scene, || {
+        scene
+            .change_name(&OPERATOR, "20.1/x", None, NameAction::Erase)
+            .unwrap();
+    });
     assert_eq!(erased, ["delete 20.1/x"]);
     // It was never public, and never will be.
     let erased = new(&scene, || {
-        scene.erase_name(&OPERATOR, "20.1/secret").unwrap();
+        scene
+            .change_name(&OPERATOR, "20.1/secret", None, NameAction::Erase)
+            .unwrap();
     });
     assert_eq!(erased, [""; 0]);
     let again = new(&scene, || name(&scene, "20.1/X"));
@@ -183,11 +216,31 @@ fn grants_that_the_record_of_a_prefix_shows_update_it() {
     assert_eq!(after(&scene, before)[0].values, shown.values);
     assert_eq!(shown.values.len(), 1);
     let revoked = new(&scene, || {
-        scene.revoke(&OPERATOR, "20.1", &admin, None).unwrap();
+        scene
+            .act_on_authority(
+                &OPERATOR,
+                "20.1",
+                None,
+                AuthorityAction::Revoke {
+                    from: admin.clone(),
+                    role: None,
+                },
+            )
+            .unwrap();
     });
     assert_eq!(revoked, ["update 0.na/20.1"]);
     let handed = new(&scene, || {
-        scene.transfer_authority(&OPERATOR, "20.1", &admin).unwrap();
+        scene
+            .act_on_authority(
+                &OPERATOR,
+                "20.1",
+                None,
+                AuthorityAction::Transfer {
+                    to: admin.clone(),
+                    creates_account: true,
+                },
+            )
+            .unwrap();
     });
     assert_eq!(handed, ["update 0.na/20.1"]);
     let policy = new(&scene, || {
@@ -268,10 +321,17 @@ fn following_and_copying_come_to_the_same() {
         if round % 3 == 2 {
             withdraw(&scene, &format!("20.1/n{}", round - 1));
             scene
-                .erase_name(&OPERATOR, &format!("20.2/n{}", round - 1))
+                .change_name(
+                    &OPERATOR,
+                    &format!("20.2/n{}", round - 1),
+                    None,
+                    NameAction::Erase,
+                )
                 .unwrap();
             let id = format!("20.1/r{}", round - 2);
-            scene.activate_name(&OPERATOR, &id).unwrap();
+            scene
+                .change_name(&OPERATOR, &id, None, NameAction::Activate)
+                .unwrap();
         }
         if round % 5 == 4 {
             let edit = Edit::urls(&["https://example.org/5"]);

@@ -1,6 +1,6 @@
 //! A change is undone by a new change, and never at the cost of a later one.
 
-use handfast_registry::{Action, Edit, NewValue, Record, Role, State};
+use handfast_registry::{Action, Edit, NameAction, NewValue, Record, Role, State};
 
 use crate::*;
 
@@ -54,11 +54,19 @@ fn values_that_were_added_replaced_and_removed_come_back_as_they_were() {
     let after = values(&scene, "20.1/x");
     assert_ne!(before, after);
 
-    let undone = scene.undo(&OPERATOR, "20.1/x", None).unwrap();
+    let undone = scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
+        .unwrap();
     assert_eq!(values(&scene, "20.1/x"), before);
-    assert_eq!(undone.record.version, 4, "a new change, nothing taken back");
+    assert_eq!(
+        undone.unwrap().record.version,
+        4,
+        "a new change, nothing taken back"
+    );
     // An undone change can be made again in the same way.
-    scene.undo(&OPERATOR, "20.1/x", None).unwrap();
+    scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
+        .unwrap();
     assert_eq!(values(&scene, "20.1/x"), after);
     assert_eq!(actions(&scene, "20.1/x")[1..], [Action::Change; 4]);
     let check = scene.check().unwrap();
@@ -86,7 +94,9 @@ fn ttl_permissions_and_references_come_back_too() {
     scene
         .edit_name(&OPERATOR, "20.1/x", Edit::remove(&[9]))
         .unwrap();
-    scene.undo(&OPERATOR, "20.1/x", None).unwrap();
+    scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
+        .unwrap();
     let after = record(&scene, "20.1/x").values;
     assert_eq!(after.len(), before.len());
     for (after, before) in after.iter().zip(&before) {
@@ -107,7 +117,9 @@ fn an_earlier_change_is_undone_beside_later_ones_but_never_over_them() {
     scene
         .edit_name(&OPERATOR, "20.1/x", put(&[(7, "c")]))
         .unwrap();
-    scene.undo(&OPERATOR, "20.1/x", Some(first)).unwrap();
+    scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(first)))
+        .unwrap();
     let url = (1, "URL".to_string(), "https://example.org/".to_string());
     let seven = (7, "DESC".to_string(), "c".to_string());
     assert_eq!(values(&scene, "20.1/x"), [url.clone(), seven.clone()]);
@@ -121,13 +133,19 @@ fn an_earlier_change_is_undone_beside_later_ones_but_never_over_them() {
         .edit_name(&OPERATOR, "20.1/x", put(&[(7, "e")]))
         .unwrap();
     let before = record(&scene, "20.1/x");
-    let error = scene.undo(&OPERATOR, "20.1/x", Some(replaced)).unwrap_err();
+    let error = scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(replaced)))
+        .unwrap_err();
     assert_eq!(error.code(), "changed-since");
     assert!(error.to_string().contains("value 7"), "{error}");
     assert_eq!(record(&scene, "20.1/x"), before, "a refusal leaves nothing");
     // The later one first, then the earlier one: back to the start.
-    scene.undo(&OPERATOR, "20.1/x", None).unwrap();
-    scene.undo(&OPERATOR, "20.1/x", Some(replaced)).unwrap();
+    scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
+        .unwrap();
+    scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(replaced)))
+        .unwrap();
     assert_eq!(values(&scene, "20.1/x"), [url, seven]);
 }
 
@@ -145,7 +163,7 @@ fn a_value_that_came_back_differently_is_a_conflict() {
         .edit_name(&OPERATOR, "20.1/x", Edit::urls(&["https://other.example/"]))
         .unwrap();
     assert_eq!(
-        code(scene.undo(&OPERATOR, "20.1/x", Some(removed))),
+        code(scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(removed)))),
         "changed-since"
     );
 }
@@ -159,30 +177,58 @@ fn withdrawing_restoring_and_handing_over_are_undone() {
         .withdraw_name(&OPERATOR, "20.1/x", "wrong", Some("20.1/y"))
         .unwrap();
     let tombstone = record(&scene, "20.1/x").tombstone;
-    scene.undo(&OPERATOR, "20.1/x", None).unwrap();
+    scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
+        .unwrap();
     assert_eq!(record(&scene, "20.1/x").state, State::Active);
     assert_eq!(record(&scene, "20.1/x").tombstone, None);
     // A restoration was undone: the withdrawal has its old reason, date and successor.
-    scene.undo(&OPERATOR, "20.1/x", None).unwrap();
+    scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
+        .unwrap();
     assert_eq!(record(&scene, "20.1/x").state, State::Withdrawn);
     assert_eq!(record(&scene, "20.1/x").tombstone, tombstone);
-    scene.restore_name(&OPERATOR, "20.1/x").unwrap();
+    scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Restore)
+        .unwrap();
 
     let ann = account("ann");
     let bob = account("bob");
     let first = event(
         &scene,
         "20.1/x",
-        scene.transfer_name(&OPERATOR, "20.1/x", &ann),
+        scene.change_name(
+            &OPERATOR,
+            "20.1/x",
+            None,
+            NameAction::Transfer {
+                to: ann.clone(),
+                creates_account: true,
+            },
+        ),
     );
-    scene.transfer_name(&OPERATOR, "20.1/x", &bob).unwrap();
+    scene
+        .change_name(
+            &OPERATOR,
+            "20.1/x",
+            None,
+            NameAction::Transfer {
+                to: bob.clone(),
+                creates_account: true,
+            },
+        )
+        .unwrap();
     assert_eq!(
-        code(scene.undo(&OPERATOR, "20.1/x", Some(first))),
+        code(scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(first)))),
         "changed-since"
     );
-    scene.undo(&OPERATOR, "20.1/x", None).unwrap();
+    scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
+        .unwrap();
     assert_eq!(record(&scene, "20.1/x").holder, Some(ann));
-    scene.undo(&OPERATOR, "20.1/x", Some(first)).unwrap();
+    scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(first)))
+        .unwrap();
     assert_eq!(record(&scene, "20.1/x").holder, None);
     let told = actions(&scene, "20.1/x");
     assert_eq!(
@@ -202,15 +248,26 @@ fn what_gave_a_name_or_showed_it_to_the_public_is_never_undone() {
     let scene = scene();
     authority(&scene, "20.1");
     name(&scene, "20.1/x");
-    assert_eq!(code(scene.undo(&OPERATOR, "20.1/x", None)), "cannot-undo");
+    assert_eq!(
+        code(scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))),
+        "cannot-undo"
+    );
     let reserved = NewName {
         reserve: true,
         ..NewName::default()
     };
     scene.create_name(&OPERATOR, "20.1/r", reserved).unwrap();
-    assert_eq!(code(scene.undo(&OPERATOR, "20.1/r", None)), "cannot-undo");
-    scene.activate_name(&OPERATOR, "20.1/r").unwrap();
-    assert_eq!(code(scene.undo(&OPERATOR, "20.1/r", None)), "cannot-undo");
+    assert_eq!(
+        code(scene.change_name(&OPERATOR, "20.1/r", None, NameAction::Undo(None))),
+        "cannot-undo"
+    );
+    scene
+        .change_name(&OPERATOR, "20.1/r", None, NameAction::Activate)
+        .unwrap();
+    assert_eq!(
+        code(scene.change_name(&OPERATOR, "20.1/r", None, NameAction::Undo(None))),
+        "cannot-undo"
+    );
     assert_eq!(record(&scene, "20.1/r").state, State::Active);
     let mut minted = Vec::new();
     scene
@@ -219,7 +276,10 @@ fn what_gave_a_name_or_showed_it_to_the_public_is_never_undone() {
             Ok(())
         })
         .unwrap();
-    assert_eq!(code(scene.undo(&OPERATOR, &minted[0], None)), "cannot-undo");
+    assert_eq!(
+        code(scene.change_name(&OPERATOR, &minted[0], None, NameAction::Undo(None))),
+        "cannot-undo"
+    );
 }
 
 #[test]
@@ -239,15 +299,17 @@ fn only_events_of_the_name_are_undone_and_not_those_of_an_earlier_life() {
         "20.2/x",
         scene.edit_name(&OPERATOR, "20.2/x", put(&[(5, "personal")])),
     );
-    scene.erase_name(&OPERATOR, "20.2/x").unwrap();
+    scene
+        .change_name(&OPERATOR, "20.2/x", None, NameAction::Erase)
+        .unwrap();
     assert_eq!(
-        code(scene.undo(&OPERATOR, "20.2/x", Some(before))),
+        code(scene.change_name(&OPERATOR, "20.2/x", None, NameAction::Undo(Some(before)))),
         "not-found"
     );
     name(&scene, "20.2/x");
     for number in [other, before, 1, 0, u64::MAX] {
         assert_eq!(
-            code(scene.undo(&OPERATOR, "20.2/x", Some(number))),
+            code(scene.change_name(&OPERATOR, "20.2/x", None, NameAction::Undo(Some(number)))),
             "other-event",
             "{number}"
         );
@@ -269,7 +331,7 @@ fn a_withdrawn_name_is_restored_before_its_values_are_put_back() {
         .withdraw_name(&OPERATOR, "20.1/x", "wrong", None)
         .unwrap();
     assert_eq!(
-        code(scene.undo(&OPERATOR, "20.1/x", Some(changed))),
+        code(scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(changed)))),
         "state"
     );
 }
@@ -287,12 +349,14 @@ fn undoing_takes_the_right_to_make_the_opposite_change() {
         scene.grant(&OPERATOR, "20.1", &account(who), role).unwrap();
     }
     let try_all = |id: &str, may: &[&str]| {
-        for who in ["reader", "stranger", "writer", "lead", "admin"] {
-            let outcome = scene.undo(&account(who), id, None);
+        for who in ["reader", "outsider", "writer", "lead", "admin"] {
+            let outcome = scene.change_name(&account(who), id, None, NameAction::Undo(None));
             if may.contains(&who) {
                 outcome.unwrap();
                 // Undone again, so that the next case starts the same.
-                scene.undo(&OPERATOR, id, None).unwrap();
+                scene
+                    .change_name(&OPERATOR, id, None, NameAction::Undo(None))
+                    .unwrap();
             } else {
                 assert_eq!(code(outcome), "denied", "{who} {id}");
             }
@@ -320,14 +384,29 @@ fn undoing_takes_the_right_to_make_the_opposite_change() {
 
     name(&scene, "20.1/handed");
     scene
-        .transfer_name(&OPERATOR, "20.1/handed", &account("holder"))
+        .change_name(
+            &OPERATOR,
+            "20.1/handed",
+            None,
+            NameAction::Transfer {
+                to: account("holder").clone(),
+                creates_account: true,
+            },
+        )
         .unwrap();
     try_all("20.1/handed", &["admin"]);
     // A principal that administers one name undoes what it may change.
     scene
         .edit_name(&account("holder"), "20.1/handed", put(&[(5, "a")]))
         .unwrap();
-    scene.undo(&account("holder"), "20.1/handed", None).unwrap();
+    scene
+        .change_name(
+            &account("holder"),
+            "20.1/handed",
+            None,
+            NameAction::Undo(None),
+        )
+        .unwrap();
     assert_eq!(values(&scene, "20.1/handed").len(), 1);
 }
 
@@ -343,17 +422,23 @@ fn an_earlier_withdrawal_is_not_undone_over_a_later_one() {
         "20.1/x",
         scene.withdraw_name(&OPERATOR, "20.1/x", "first", None),
     );
-    let restored = event(&scene, "20.1/x", scene.restore_name(&OPERATOR, "20.1/x"));
+    let restored = event(
+        &scene,
+        "20.1/x",
+        scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Restore),
+    );
     scene
         .withdraw_name(&OPERATOR, "20.1/x", "court order", None)
         .unwrap();
     assert_eq!(
-        code(scene.undo(&OPERATOR, "20.1/x", Some(first))),
+        code(scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(first)))),
         "changed-since"
     );
-    scene.restore_name(&OPERATOR, "20.1/x").unwrap();
+    scene
+        .change_name(&OPERATOR, "20.1/x", None, NameAction::Restore)
+        .unwrap();
     assert_eq!(
-        code(scene.undo(&OPERATOR, "20.1/x", Some(restored))),
+        code(scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(restored)))),
         "changed-since"
     );
 }

@@ -4,9 +4,11 @@
 //! long body takes no memory. Anonymous clients share a pool of their own, so that they cannot
 //! take the memory of clients that have logged in.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::admission::memory_pool::MemoryPool;
+use crate::admission::network_of;
+use crate::admission::shared_limit::{SharePermit, SharedLimit};
 
 /// How many bytes anonymous clients may have on their way, all together and from one network.
 const MAX_ANONYMOUS: usize = 12 << 20;
@@ -15,9 +17,9 @@ const MAX_ANONYMOUS_PER_NETWORK: usize = 3 << 20;
 const MAX_KNOWN: usize = 40 << 20;
 const MAX_KNOWN_PER_NETWORK: usize = 20 << 20;
 
-/// The part of the timeout of clients for which a request waits for memory before it is told to come
-/// again: 5 of 30 seconds. It is shorter than the timeout, so that late bodies do not free memory
-/// for those who would be late next.
+/// The part of the timeout of clients for which a request waits for memory before it is refused: 5
+/// of 30 seconds. It is shorter than the timeout, so that late bodies do not free memory for
+/// clients that would be late next.
 pub(crate) const MEMORY_TIMEOUT_PART: u32 = 6;
 /// How many bytes a known client has to send within the timeout of clients to get more time.
 pub(crate) const MIN_BODY_BYTES: usize = 16 << 10;
@@ -32,25 +34,27 @@ pub(crate) enum Sender {
 /// Memory for bodies.
 #[derive(Debug)]
 pub(crate) struct BodyMemory {
-    anonymous: Arc<MemoryPool>,
-    known: Arc<MemoryPool>,
+    anonymous: Arc<SharedLimit<IpAddr>>,
+    known: Arc<SharedLimit<IpAddr>>,
 }
 
 impl Default for BodyMemory {
     fn default() -> Self {
         Self {
-            anonymous: MemoryPool::new(MAX_ANONYMOUS, MAX_ANONYMOUS_PER_NETWORK),
-            known: MemoryPool::new(MAX_KNOWN, MAX_KNOWN_PER_NETWORK),
+            anonymous: SharedLimit::new(MAX_ANONYMOUS, MAX_ANONYMOUS_PER_NETWORK),
+            known: SharedLimit::new(MAX_KNOWN, MAX_KNOWN_PER_NETWORK),
         }
     }
 }
 
 impl BodyMemory {
-    pub(crate) fn pool(&self, sender: Sender) -> &Arc<MemoryPool> {
-        match sender {
+    /// A permit for no memory yet, for the network of a client.
+    pub(crate) fn permit(&self, sender: Sender, client: IpAddr) -> SharePermit<IpAddr> {
+        let limit = match sender {
             Sender::Anonymous => &self.anonymous,
             Sender::Known => &self.known,
-        }
+        };
+        limit.permit(network_of(client))
     }
 }
 
@@ -62,13 +66,15 @@ mod tests {
     #[test]
     fn anonymous_clients_leave_memory_to_known_ones() {
         let memory = BodyMemory::default();
-        let anonymous = memory.pool(Sender::Anonymous);
+        let take = |sender, host| {
+            let mut permit = memory.permit(sender, [127, 0, 0, host].into());
+            permit.try_grow(1 << 20).then_some(permit)
+        };
         let attack: Vec<_> = (2..=6)
-            .flat_map(|host| (0..300).map(move |_| [127, 0, 0, host]))
-            .filter_map(|address| anonymous.try_take(address.into(), 1 << 20))
+            .flat_map(|host| (0..300).map(move |_| host))
+            .filter_map(|host| take(Sender::Anonymous, host))
             .collect();
         assert_eq!(attack.len(), MAX_ANONYMOUS >> 20);
-        let known = memory.pool(Sender::Known);
-        assert!(known.try_take([127, 0, 0, 2].into(), 1 << 20).is_some());
+        assert!(take(Sender::Known, 2).is_some());
     }
 }

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use nix::libc::{EMFILE, ENFILE};
@@ -25,9 +25,10 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use crate::admission::network::Network;
 use crate::admission::network_of;
 use crate::admission::seen_networks::SeenNetworks;
-use crate::http::Network;
+use crate::runtime::lock::Lock;
 
 /// How many connections a listener has open.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +66,7 @@ pub(crate) struct Connections {
     /// Proxies, which have many clients behind them: for these only the total counts.
     proxies: Vec<Network>,
     epoch: Instant,
-    open: Mutex<OpenConnections>,
+    open: Lock<OpenConnections>,
 }
 
 #[derive(Debug, Default)]
@@ -164,12 +165,21 @@ impl Drop for Receiving {
     }
 }
 
-/// A client that has connected.
+/// A client that has connected. Its connection counts until this is dropped.
 pub(crate) struct ClientConnection {
     pub(crate) address: SocketAddr,
     pub(crate) activity: Arc<Activity>,
     connections: Arc<Connections>,
     id: ConnectionId,
+}
+
+impl Drop for ClientConnection {
+    fn drop(&mut self) {
+        let mut open = self.connections.open.lock();
+        if open.entry(self.id).is_some() {
+            open.remove(self.id.slot);
+        }
+    }
 }
 
 impl ClientConnection {
@@ -185,27 +195,26 @@ impl Connections {
             limits,
             proxies,
             epoch: Instant::now(),
-            open: Mutex::default(),
+            open: Lock::default(),
         })
-    }
-
-    fn open(&self) -> MutexGuard<'_, OpenConnections> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until no connection is open.
     pub(crate) async fn drained(&self) {
-        while !self.open().entries.is_empty() {
+        while !self.open.lock().entries.is_empty() {
             tokio::time::sleep(DRAIN_INTERVAL).await;
         }
     }
 
     /// A place for a connection, for which idle ones are closed at a limit; `None` if all others
     /// are worked for.
-    fn enter(self: &Arc<Self>, address: IpAddr, now: Instant) -> Option<Place> {
-        let network = network_of(address);
-        let is_proxy = self.proxies.iter().any(|proxy| proxy.contains(address));
-        let mut open = self.open();
+    fn enter(self: &Arc<Self>, address: SocketAddr, now: Instant) -> Option<ClientConnection> {
+        let network = network_of(address.ip());
+        let is_proxy = self
+            .proxies
+            .iter()
+            .any(|proxy| proxy.contains(address.ip()));
+        let mut open = self.open.lock();
         open.count_network(network);
         let is_full = open.entries.len() >= self.limits.total;
         let has_place = (is_proxy || open.make_place(network, self.limits))
@@ -225,15 +234,16 @@ impl Connections {
             activity: Arc::clone(&activity),
         });
         drop(open);
-        Some(Place {
+        Some(ClientConnection {
+            address,
+            activity,
             connections: Arc::clone(self),
             id: ConnectionId { slot, number },
-            activity,
         })
     }
 
     fn enlarge(&self, id: ConnectionId) {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         if open.entry(id).is_none_or(|entry| entry.is_large) {
             return;
         }
@@ -292,7 +302,14 @@ impl OpenConnections {
             .map(|(slot, entry)| {
                 let of_network = self.by_network.get(&entry.network).copied();
                 let last = entry.activity.last.load(Ordering::Relaxed);
-                (entry.is_proxy, Reverse(of_network), last, slot)
+                // Of those that moved in one millisecond, the one that came first.
+                (
+                    entry.is_proxy,
+                    Reverse(of_network),
+                    last,
+                    entry.number,
+                    slot,
+                )
             })
             .collect();
         // A sixteenth at most, so that few lose connections where few are allowed.
@@ -334,22 +351,6 @@ fn site_of(network: IpAddr) -> Option<IpAddr> {
     }
 }
 
-/// A connection that counts until it ends.
-struct Place {
-    connections: Arc<Connections>,
-    id: ConnectionId,
-    activity: Arc<Activity>,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut open = self.connections.open();
-        if open.entry(self.id).is_some() {
-            open.remove(self.id.slot);
-        }
-    }
-}
-
 /// Accepts connections, and has each of them served until it ends; none any more once the server is
 /// closing.
 pub(crate) async fn accept<C, F>(
@@ -373,22 +374,12 @@ pub(crate) async fn accept<C, F>(
                 let now = Instant::now();
                 seen.note(address.ip(), now);
                 // All others are worked for: the client hears at once that it has to come again.
-                let Some(place) = connections.enter(address.ip(), now) else {
+                let Some(client) = connections.enter(address, now) else {
                     continue;
                 };
-                let activity = Arc::clone(&place.activity);
-                let client = ClientConnection {
-                    address,
-                    activity: Arc::clone(&activity),
-                    connections: Arc::clone(&connections),
-                    id: place.id,
-                };
-                let serving = serve(stream, client);
-                let task = tokio::spawn(async move {
-                    // An error of one connection does not affect others.
-                    drop(serving.await);
-                    drop(place);
-                });
+                let activity = Arc::clone(&client.activity);
+                // An error of one connection does not affect others.
+                let task = tokio::spawn(serve(stream, client));
                 // No other task sets it.
                 drop(activity.task.set(task.abort_handle()));
             }
@@ -397,7 +388,7 @@ pub(crate) async fn accept<C, F>(
                 tracing::warn!(%error, "a connection could not be accepted");
                 // `EMFILE`, `ENFILE`: the process, or the machine, has too many files open.
                 if matches!(error.raw_os_error(), Some(EMFILE | ENFILE)) {
-                    connections.open().reclaim(|_| true);
+                    connections.open.lock().reclaim(|_| true);
                 }
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
@@ -418,15 +409,21 @@ mod tests {
         large: 2,
     };
 
-    fn enter(connections: &Arc<Connections>, text: &str) -> Option<Place> {
+    fn enter(connections: &Arc<Connections>, text: &str) -> Option<ClientConnection> {
         // Later ones have moved later.
-        let count = u32::try_from(connections.open().count).unwrap();
+        let count = u32::try_from(connections.open.lock().count).unwrap();
         let now = connections.epoch + Duration::from_secs(1) * count;
-        connections.enter(text.parse().unwrap(), now)
+        let address = SocketAddr::new(text.parse().unwrap(), 0);
+        connections.enter(address, now)
     }
 
-    fn is_open(place: &Place) -> bool {
-        place.connections.open().entry(place.id).is_some()
+    fn several(connections: &Arc<Connections>, count: usize, text: &str) -> Vec<ClientConnection> {
+        let enter = |_| enter(connections, text).unwrap();
+        (0..count).map(enter).collect()
+    }
+
+    fn is_open(place: &ClientConnection) -> bool {
+        place.connections.open.lock().entry(place.id).is_some()
     }
 
     /// Idle connections of five networks blocked all others.
@@ -434,14 +431,10 @@ mod tests {
     fn the_oldest_idle_connection_of_the_largest_network_is_closed() {
         let connections = Connections::new(LIMITS, Vec::new());
         let small = enter(&connections, "192.0.2.9").unwrap();
-        let first: Vec<_> = (0..4)
-            .map(|_| enter(&connections, "192.0.2.1").unwrap())
-            .collect();
-        let second: Vec<_> = (0..4)
-            .map(|_| enter(&connections, "192.0.2.2").unwrap())
-            .collect();
+        let first = several(&connections, 4, "192.0.2.1");
+        let second = several(&connections, 4, "192.0.2.2");
         let third = enter(&connections, "192.0.2.3").unwrap();
-        assert_eq!(connections.open().entries.len(), LIMITS.total);
+        assert_eq!(connections.open.lock().entries.len(), LIMITS.total);
         // Longest idle is the one of the small network, which stays.
         let alice = enter(&connections, "192.0.2.10").unwrap();
         assert!(is_open(&small) && is_open(&third) && is_open(&alice));
@@ -452,16 +445,14 @@ mod tests {
         let bob = enter(&connections, "192.0.2.11").unwrap();
         assert!(is_open(&second[0]) && !is_open(&second[1]) && is_open(&bob));
         drop((small, first, second, third, alice, bob));
-        let open = connections.open();
+        let open = connections.open.lock();
         assert!(open.entries.is_empty() && open.by_network.is_empty());
     }
 
     #[test]
     fn a_connection_whose_request_is_worked_on_is_not_closed() {
         let connections = Connections::new(LIMITS, Vec::new());
-        let permits: Vec<_> = (0..4)
-            .map(|_| enter(&connections, "192.0.2.1").unwrap())
-            .collect();
+        let permits = several(&connections, 4, "192.0.2.1");
         let working: Vec<_> = permits.iter().map(|place| place.activity.work()).collect();
         assert!(enter(&connections, "192.0.2.1").is_none());
         assert!(enter(&connections, "192.0.2.2").is_some());
@@ -485,44 +476,40 @@ mod tests {
         assert!(is_open(&permits[0]) && !is_open(&permits[1]));
         assert!(is_open(&permits[2]) && is_open(&permits[3]));
         drop(permits);
-        assert_eq!(connections.open().large, 0);
+        assert_eq!(connections.open.lock().large, 0);
     }
 
     /// A connection that found no place waited until others ended.
-    #[test]
-    fn a_new_connection_is_served_while_idle_ones_fill_the_listener() {
-        let mut builder = tokio::runtime::Builder::new_current_thread();
-        let runtime = builder.enable_all().build().unwrap();
-        runtime.block_on(async {
-            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let address = listener.local_addr().unwrap();
-            let seen = SeenNetworks::default();
-            let (_open, closing) = watch::channel(false);
-            let connections = Connections::new(LIMITS, Vec::new());
-            let echo = |mut stream: TcpStream, client: ClientConnection| async move {
-                let mut byte = [0];
-                stream.read_exact(&mut byte).await?;
-                let _working = client.activity.work();
-                stream.write_all(&byte).await
-            };
-            let asking = async {
-                let mut idle = Vec::new();
-                for _ in 0..20 {
-                    idle.push(TcpStream::connect(address).await.unwrap());
-                    let mut asking = TcpStream::connect(address).await.unwrap();
-                    asking.write_all(b"x").await.unwrap();
-                    assert_eq!(asking.read_u8().await.unwrap(), b'x');
-                }
-                // The first of the idle ones was closed, and the last was not.
-                assert_eq!(idle[0].read(&mut [0]).await.unwrap(), 0);
-                let last = idle[19].try_read(&mut [0]).unwrap_err();
-                assert_eq!(last.kind(), std::io::ErrorKind::WouldBlock);
-            };
-            tokio::select! {
-                () = accept(listener, connections, &seen, closing, echo) => panic!("it ended"),
-                () = asking => {}
+    #[tokio::test]
+    async fn a_new_connection_is_served_while_idle_ones_fill_the_listener() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = SeenNetworks::default();
+        let (_open, closing) = watch::channel(false);
+        let connections = Connections::new(LIMITS, Vec::new());
+        let echo = |mut stream: TcpStream, client: ClientConnection| async move {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).await?;
+            let _working = client.activity.work();
+            stream.write_all(&byte).await
+        };
+        let asking = async {
+            let mut idle = Vec::new();
+            for _ in 0..20 {
+                idle.push(TcpStream::connect(address).await.unwrap());
+                let mut asking = TcpStream::connect(address).await.unwrap();
+                asking.write_all(b"x").await.unwrap();
+                assert_eq!(asking.read_u8().await.unwrap(), b'x');
             }
-        });
+            // The first of the idle ones was closed, and the last was not.
+            assert_eq!(idle[0].read(&mut [0]).await.unwrap(), 0);
+            let last = idle[19].try_read(&mut [0]).unwrap_err();
+            assert_eq!(last.kind(), std::io::ErrorKind::WouldBlock);
+        };
+        tokio::select! {
+            () = accept(listener, connections, &seen, closing, echo) => panic!("it ended"),
+            () = asking => {}
+        }
     }
 
     #[test]
@@ -533,15 +520,13 @@ mod tests {
             .collect();
         let fifth = enter(&connections, "2001:db8::5").unwrap();
         assert!(!is_open(&one[0]) && is_open(&one[1]));
-        let other: Vec<_> = (0..2)
-            .map(|_| enter(&connections, "2001:db8:0:1::1").unwrap())
-            .collect();
+        let other = several(&connections, 2, "2001:db8:0:1::1");
         let third = enter(&connections, "2001:db8:0:2::1").unwrap();
         assert!(!is_open(&one[1]) && other.iter().all(is_open));
-        assert_eq!(connections.open().by_site.len(), 1);
+        assert_eq!(connections.open.lock().by_site.len(), 1);
         assert!(enter(&connections, "2001:db8:1::1").is_some());
         drop((one, fifth, other, third));
-        assert!(connections.open().by_site.is_empty());
+        assert!(connections.open.lock().by_site.is_empty());
     }
 
     /// Everybody behind a proxy had the connections of one client.
@@ -549,9 +534,7 @@ mod tests {
     fn a_trusted_proxy_has_all_connections_and_loses_them_last() {
         let trusted = vec!["192.0.2.0/28".parse().unwrap()];
         let connections = Connections::new(LIMITS, trusted);
-        let proxied: Vec<_> = (0..9)
-            .map(|_| enter(&connections, "192.0.2.1").unwrap())
-            .collect();
+        let proxied = several(&connections, 9, "192.0.2.1");
         let other = enter(&connections, "198.51.100.1").unwrap();
         let next = enter(&connections, "192.0.2.1").unwrap();
         assert!(proxied.iter().all(is_open) && is_open(&next));

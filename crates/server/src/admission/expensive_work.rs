@@ -8,7 +8,7 @@
 //! oldest client. A client that disconnects leaves its queue.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use tokio::time::timeout;
 
 use crate::admission::peer::Peer;
 use crate::runtime::blocking::BLOCKING_THREADS;
+use crate::runtime::lock::Lock;
 
 /// How long a client waits for a permit.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -44,26 +45,10 @@ impl Default for ExpensiveWork {
     fn default() -> Self {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Self {
-            logins: WorkQueue::new(Limits {
-                running: (cores / 2).max(1),
-                waiting: 256,
-                waiting_of_peer: 64,
-            }),
-            handshakes: WorkQueue::new(Limits {
-                running: (cores - 1).max(1),
-                waiting: 4_096,
-                waiting_of_peer: 1_024,
-            }),
-            signatures: WorkQueue::new(Limits {
-                running: cores * 4,
-                waiting: 16_384,
-                waiting_of_peer: 4_096,
-            }),
-            requests: WorkQueue::new(Limits {
-                running: cores * BLOCKING_THREADS,
-                waiting: 16_384,
-                waiting_of_peer: 4_096,
-            }),
+            logins: WorkQueue::new((cores / 2).max(1), 256, 64),
+            handshakes: WorkQueue::new((cores - 1).max(1), 4_096, 1_024),
+            signatures: WorkQueue::new(cores * 4, 16_384, 4_096),
+            requests: WorkQueue::new(cores * BLOCKING_THREADS, 16_384, 4_096),
         }
     }
 }
@@ -96,7 +81,7 @@ pub(crate) struct WorkPermit {
 #[derive(Debug)]
 struct Shared {
     limits: Limits,
-    state: Mutex<QueueState>,
+    state: Lock<QueueState>,
 }
 
 #[derive(Debug, Default)]
@@ -121,17 +106,21 @@ struct WaitingClient {
     shared: Arc<Shared>,
     peer: Peer,
     number: u64,
-    receiver: Option<oneshot::Receiver<WorkPermit>>,
 }
 
 enum Entered {
     Permit(WorkPermit),
-    WaitingClient(WaitingClient),
+    Waiting(WaitingClient, oneshot::Receiver<WorkPermit>),
 }
 
 impl WorkQueue {
-    fn new(limits: Limits) -> Self {
-        let state = Mutex::default();
+    fn new(running: usize, waiting: usize, waiting_of_peer: usize) -> Self {
+        let limits = Limits {
+            running,
+            waiting,
+            waiting_of_peer,
+        };
+        let state = Lock::default();
         Self {
             shared: Arc::new(Shared { limits, state }),
         }
@@ -139,13 +128,13 @@ impl WorkQueue {
 
     /// Waits for a permit. A caller that stops waiting leaves the queue.
     pub(crate) async fn enter(&self, peer: Peer) -> Result<WorkPermit, Busy> {
-        let mut waiting = match self.ask(peer)? {
-            Entered::Permit(permit) => return Ok(permit),
-            Entered::WaitingClient(waiting) => waiting,
-        };
-        let receiver = waiting.receiver.take().ok_or(Busy)?;
-        let permit = timeout(WAIT_TIMEOUT, receiver).await;
-        permit.ok().and_then(Result::ok).ok_or(Busy)
+        match self.ask(peer)? {
+            Entered::Permit(permit) => Ok(permit),
+            Entered::Waiting(_place, receiver) => {
+                let permit = timeout(WAIT_TIMEOUT, receiver).await;
+                permit.ok().and_then(Result::ok).ok_or(Busy)
+            }
+        }
     }
 
     /// Waits for a permit on a thread that serves nobody else. Never call this on a thread of a
@@ -153,16 +142,13 @@ impl WorkQueue {
     pub(crate) fn enter_blocking(&self, peer: Peer) -> Result<WorkPermit, Busy> {
         match self.ask(peer)? {
             Entered::Permit(permit) => Ok(permit),
-            Entered::WaitingClient(mut waiting) => {
-                let receiver = waiting.receiver.take().ok_or(Busy)?;
-                receiver.blocking_recv().map_err(|_| Busy)
-            }
+            Entered::Waiting(_place, receiver) => receiver.blocking_recv().map_err(|_| Busy),
         }
     }
 
     /// A permit, if there is one now.
     pub(crate) fn try_enter(&self) -> Result<WorkPermit, Busy> {
-        let mut state = self.shared.state();
+        let mut state = self.shared.state.lock();
         if state.running >= self.shared.limits.running {
             return Err(Busy);
         }
@@ -178,7 +164,7 @@ impl WorkQueue {
 
     fn ask(&self, peer: Peer) -> Result<Entered, Busy> {
         let limits = self.shared.limits;
-        let mut state = self.shared.state();
+        let mut state = self.shared.state.lock();
         if state.running < limits.running {
             state.running += 1;
             return Ok(Entered::Permit(self.permit()));
@@ -200,18 +186,12 @@ impl WorkQueue {
         }
         let queue = state.queues.entry(peer).or_default();
         queue.push_back(Waiter { number, sender });
-        Ok(Entered::WaitingClient(WaitingClient {
+        let place = WaitingClient {
             shared: Arc::clone(&self.shared),
             peer,
             number,
-            receiver: Some(receiver),
-        }))
-    }
-}
-
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        };
+        Ok(Entered::Waiting(place, receiver))
     }
 }
 
@@ -259,7 +239,7 @@ impl QueueState {
 
 impl Drop for WaitingClient {
     fn drop(&mut self) {
-        self.shared.state().remove(self.peer, self.number);
+        self.shared.state.lock().remove(self.peer, self.number);
     }
 }
 
@@ -270,7 +250,7 @@ impl Drop for WorkPermit {
         let Some(shared) = self.shared.take() else {
             return;
         };
-        let mut state = shared.state();
+        let mut state = shared.state.lock();
         while let Some(waiter) = state.next() {
             let permit = Self {
                 shared: Some(Arc::clone(&shared)),
@@ -293,14 +273,6 @@ mod tests {
     use std::task::{Context, Poll, Waker};
 
     type Entering<'q> = Pin<Box<dyn Future<Output = Result<WorkPermit, Busy>> + 'q>>;
-
-    fn queue(running: usize, waiting: usize, waiting_of_peer: usize) -> WorkQueue {
-        WorkQueue::new(Limits {
-            running,
-            waiting,
-            waiting_of_peer,
-        })
-    }
 
     fn peer(number: u8) -> Peer {
         Peer::connected([192, 0, 2, number].into())
@@ -326,24 +298,24 @@ mod tests {
     /// 64 requests whose connections were closed at once were computed for 20 minutes.
     #[tokio::test]
     async fn clients_that_have_gone_have_left_the_queue() {
-        let queue = queue(1, 100, 100);
+        let queue = WorkQueue::new(1, 100, 100);
         let running = queue.enter(peer(1)).await.unwrap();
         let gone: Vec<_> = (0..64).map(|_| enter(&queue, 2)).collect();
         let mut waits = enter(&queue, 3);
         drop(gone);
-        assert_eq!(queue.shared.state().waiting, 1);
+        assert_eq!(queue.shared.state.lock().waiting, 1);
         drop(running);
         let permit = poll(&mut waits);
         assert!(matches!(permit, Poll::Ready(Ok(_))));
         drop((permit, waits));
-        let state = queue.shared.state();
+        let state = queue.shared.state.lock();
         assert_eq!((state.running, state.waiting), (0, 0));
         assert!(state.queues.is_empty() && state.round_robin.is_empty());
     }
 
     #[tokio::test]
     async fn a_permit_whose_client_goes_when_it_comes_is_not_lost() {
-        let queue = queue(1, 100, 100);
+        let queue = WorkQueue::new(1, 100, 100);
         let running = queue.enter(peer(1)).await.unwrap();
         let (sent, mut waits) = (enter(&queue, 2), enter(&queue, 3));
         // It is on its way to the second, who is not there to take it.
@@ -351,13 +323,13 @@ mod tests {
         drop(sent);
         assert!(matches!(poll(&mut waits), Poll::Ready(Ok(_))));
         drop(waits);
-        assert_eq!(queue.shared.state().running, 0);
+        assert_eq!(queue.shared.state.lock().running, 0);
     }
 
     /// A network that asks much would keep all others waiting.
     #[tokio::test]
     async fn networks_alternate_and_the_largest_queue_gives_way() {
-        let queue = queue(1, 10, 8);
+        let queue = WorkQueue::new(1, 10, 8);
         let mut running = Some(queue.enter(peer(1)).await.unwrap());
         let mut many: Vec<_> = (0..8).map(|_| enter(&queue, 1)).collect();
         assert!(is_busy(&queue, 1));
@@ -386,14 +358,14 @@ mod tests {
 
     #[test]
     fn datagrams_wait_on_few_threads() {
-        let queue = queue(1, 100, 100);
+        let queue = WorkQueue::new(1, 100, 100);
         let running = queue.enter_blocking(Peer::Datagram).unwrap();
         assert!(queue.try_enter().is_err());
         std::thread::scope(|scope| {
             for _ in 0..MAX_WAITING_DATAGRAMS {
                 scope.spawn(|| queue.enter_blocking(Peer::Datagram).unwrap());
             }
-            while queue.shared.state().waiting < MAX_WAITING_DATAGRAMS {
+            while queue.shared.state.lock().waiting < MAX_WAITING_DATAGRAMS {
                 std::thread::yield_now();
             }
             assert!(matches!(queue.enter_blocking(Peer::Datagram), Err(Busy)));

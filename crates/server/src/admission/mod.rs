@@ -7,10 +7,10 @@
 pub(crate) mod body_memory;
 pub(crate) mod connections;
 pub(crate) mod expensive_work;
-pub(crate) mod memory_pool;
+pub(crate) mod network;
 pub(crate) mod peer;
-pub(crate) mod pending_responses;
 pub(crate) mod seen_networks;
+pub(crate) mod shared_limit;
 pub(crate) mod table_shares;
 pub(crate) mod udp_responses;
 
@@ -19,9 +19,13 @@ use std::sync::Arc;
 
 use self::body_memory::BodyMemory;
 use self::expensive_work::ExpensiveWork;
-use self::memory_pool::MemoryPool;
 use self::seen_networks::SeenNetworks;
+use self::shared_limit::SharedLimit;
 use self::udp_responses::{UdpLimits, UdpResponses};
+
+/// How many bytes of long answers wait until clients read them: of all networks, and of one.
+const MAX_UNREAD: usize = 20 << 20;
+pub(crate) const MAX_UNREAD_PER_NETWORK: usize = 3 << 20;
 
 /// The limits that the native protocol, HTTP and the API share.
 #[derive(Debug)]
@@ -31,7 +35,7 @@ pub(crate) struct Admission {
     /// Memory for request bodies and long messages.
     pub(crate) body_memory: BodyMemory,
     /// Memory for long answers that clients have not read.
-    pub(crate) response_memory: Arc<MemoryPool>,
+    pub(crate) response_memory: Arc<SharedLimit<IpAddr>>,
     /// Networks that have connected over TCP lately.
     pub(crate) seen_networks: SeenNetworks,
     /// Responses over UDP.
@@ -43,7 +47,7 @@ impl Default for Admission {
         Self {
             expensive_work: ExpensiveWork::default(),
             body_memory: BodyMemory::default(),
-            response_memory: pending_responses::pool(),
+            response_memory: SharedLimit::new(MAX_UNREAD, MAX_UNREAD_PER_NETWORK),
             seen_networks: SeenNetworks::default(),
             udp_responses: UdpResponses::new(UdpLimits::default()),
         }

@@ -13,9 +13,9 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::admission::peer::Peer;
+use crate::runtime::lock::Lock;
 
 /// How many failures a network has for one identity in a minute.
 const MAX_FAILURES: u32 = 20;
@@ -37,7 +37,7 @@ const MAX_ENTRIES: usize = 10_000;
 /// Failures by network and identity, by network, and by identity.
 #[derive(Debug, Default)]
 pub(crate) struct FailedLogins {
-    tables: Mutex<Tables>,
+    tables: Lock<Tables>,
     /// Identities are stored as hashes: they may be long, and are other people's text.
     hashing: RandomState,
 }
@@ -64,10 +64,6 @@ pub(crate) struct LoginAttempt<'t> {
 }
 
 impl FailedLogins {
-    fn tables(&self) -> MutexGuard<'_, Tables> {
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Begins an attempt to log in as an identity: a handle, in any case.
     pub(crate) fn begin(
         &self,
@@ -76,7 +72,7 @@ impl FailedLogins {
         now: u64,
     ) -> Result<LoginAttempt<'_>, TooManyFailures> {
         let identity = self.hashing.hash_one(identity.to_ascii_uppercase());
-        self.tables().check(peer, identity, now)?;
+        self.tables.lock().check(peer, identity, now)?;
         Ok(LoginAttempt {
             logins: self,
             peer,
@@ -96,7 +92,7 @@ impl LoginAttempt<'_> {
             now,
             ..
         } = self;
-        let mut tables = self.logins.tables();
+        let mut tables = self.logins.tables.lock();
         tables.check(peer, identity, now)?;
         if !is_right {
             tables.pairs.add((peer, identity), now);
@@ -123,7 +119,7 @@ impl Tables {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Failures {
     count: u32,
     since: u64,
@@ -145,21 +141,14 @@ impl<K: Copy + Eq + Hash> Table<K> {
     }
 
     fn add(&mut self, key: K, now: u64) {
-        let count = self.count(key, now);
-        if count > 0 {
-            if let Some(failures) = self.0.get_mut(&key) {
-                failures.count = count.saturating_add(1);
-            }
-            return;
-        }
         if self.0.len() >= MAX_ENTRIES && !self.0.contains_key(&key) {
             self.evict(now);
         }
-        let first = Failures {
-            count: 1,
-            since: now,
-        };
-        self.0.insert(key, first);
+        let failures = self.0.entry(key).or_default();
+        if failures.is_over(now) || failures.count == 0 {
+            (failures.count, failures.since) = (0, now);
+        }
+        failures.count = failures.count.saturating_add(1);
     }
 
     /// Forgets what is over, and if that is nothing, the oldest entry.
@@ -188,14 +177,17 @@ mod tests {
         Peer::connected(text.parse().unwrap())
     }
 
-    fn fail(logins: &FailedLogins, from: Peer, whom: &str, now: u64) -> bool {
+    fn attempt(logins: &FailedLogins, from: Peer, whom: &str, now: u64, is_right: bool) -> bool {
         let attempt = logins.begin(from, whom, now);
-        attempt.is_ok_and(|attempt| attempt.finish(false).is_ok())
+        attempt.is_ok_and(|attempt| attempt.finish(is_right).is_ok())
+    }
+
+    fn fail(logins: &FailedLogins, from: Peer, whom: &str, now: u64) -> bool {
+        attempt(logins, from, whom, now, false)
     }
 
     fn succeed(logins: &FailedLogins, from: Peer, whom: &str, now: u64) -> bool {
-        let attempt = logins.begin(from, whom, now);
-        attempt.is_ok_and(|attempt| attempt.finish(true).is_ok())
+        attempt(logins, from, whom, now, true)
     }
 
     #[test]
@@ -241,7 +233,7 @@ mod tests {
                 fail(&logins, from(number), &whom, now);
             }
         }
-        let tables = logins.tables();
+        let tables = logins.tables.lock();
         assert_eq!(tables.pairs.0.len(), MAX_ENTRIES);
         assert_eq!(tables.networks.0.len(), MAX_ENTRIES);
         assert_eq!(tables.identities.0.len(), MAX_ENTRIES);
@@ -275,8 +267,8 @@ mod tests {
         for attempt in open {
             assert_eq!(attempt.finish(true), Ok(()));
         }
-        assert!(logins.tables().pairs.0.is_empty());
-        assert!(logins.tables().networks.0.is_empty());
+        assert!(logins.tables.lock().pairs.0.is_empty());
+        assert!(logins.tables.lock().networks.0.is_empty());
     }
 
     /// Forged datagrams in the name of a network would have locked it out of TCP and HTTP, and each

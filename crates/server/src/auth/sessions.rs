@@ -2,7 +2,7 @@
 //! the client once it has logged in.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use handfast_wire::crypto::{CounterWindow, SessionKey};
 use handfast_wire::{Reference, Version};
@@ -11,6 +11,7 @@ use crate::admission::peer::Peer;
 use crate::admission::table_shares::{TableEntry, surplus};
 use crate::auth::evidence;
 use crate::auth::login::Authenticated;
+use crate::runtime::lock::Lock;
 
 /// How many sessions without and with a login there may be. When there are more, the server evicts
 /// the sessions that were idle for the longest time, of the network that has the most.
@@ -32,7 +33,7 @@ pub(crate) struct Session {
     pub(crate) claimed: Option<Reference<'static>>,
     /// The network that set it up.
     peer: Peer,
-    state: Mutex<SessionState>,
+    state: Lock<SessionState>,
 }
 
 #[derive(Debug)]
@@ -62,7 +63,7 @@ impl Session {
             version,
             claimed,
             peer,
-            state: Mutex::new(SessionState {
+            state: Lock::new(SessionState {
                 who: None,
                 incoming: CounterWindow::default(),
                 outgoing: 0,
@@ -73,33 +74,29 @@ impl Session {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, SessionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn who(&self) -> Option<Authenticated> {
-        self.state().who.clone()
+        self.state.lock().who.clone()
     }
 
     /// The client has shown who it is.
     pub(crate) fn is_of(&self, who: Authenticated) {
-        self.state().who = Some(who);
+        self.state.lock().who = Some(who);
     }
 
     /// Whether a message with this counter is new.
     pub(crate) fn accepts(&self, counter: u32) -> bool {
         // Older versions do not count.
-        self.version < Version::new(2, 5) || self.state().incoming.accept(counter)
+        self.version < Version::new(2, 5) || self.state.lock().incoming.accept(counter)
     }
 
     /// Its client has said something.
     pub(crate) fn touch(&self, now: u64) {
-        self.state().last = now;
+        self.state.lock().last = now;
     }
 
     /// The counter of the next message to the client.
     pub(crate) fn next_counter(&self) -> u32 {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.outgoing = state.outgoing.saturating_add(1);
         state.outgoing
     }
@@ -108,7 +105,7 @@ impl Session {
 /// All sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    open: Mutex<SessionTable>,
+    open: Lock<SessionTable>,
 }
 
 #[derive(Debug, Default)]
@@ -126,11 +123,12 @@ impl SessionTable {
         self.by_number.retain(|_, session| session.is_alive(now));
         for (is_known, max) in [(false, MAX_ANONYMOUS), (true, MAX_KNOWN)] {
             let entries = self.by_number.values().filter_map(|session| {
-                let state = session.state();
+                let state = session.state.lock();
                 (state.who.is_some() == is_known).then_some(TableEntry {
                     key: session.number,
                     peer: session.peer,
                     last: state.last,
+                    size: 1,
                 })
             });
             for number in surplus(entries, max - COUNT_INTERVAL) {
@@ -141,12 +139,8 @@ impl SessionTable {
 }
 
 impl Sessions {
-    fn open(&self) -> MutexGuard<'_, SessionTable> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn add(&self, session: Session, now: u64) {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         open.uncounted += 1;
         let least = MAX_ANONYMOUS.min(MAX_KNOWN) - COUNT_INTERVAL;
         if open.by_number.len() >= least && open.uncounted >= COUNT_INTERVAL {
@@ -157,7 +151,7 @@ impl Sessions {
 
     /// How many live.
     pub(crate) fn count(&self, now: u64) -> u64 {
-        let open = self.open();
+        let open = self.open.lock();
         let alive = open
             .by_number
             .values()
@@ -167,12 +161,12 @@ impl Sessions {
     }
 
     pub(crate) fn has(&self, number: u32) -> bool {
-        self.open().by_number.contains_key(&number)
+        self.open.lock().by_number.contains_key(&number)
     }
 
     /// A session that lives. It lives on by what only its client can say.
     pub(crate) fn get(&self, number: u32, now: u64) -> Option<Arc<Session>> {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         let session = Arc::clone(open.by_number.get(&number)?);
         if !session.is_alive(now) {
             open.by_number.remove(&number);
@@ -182,13 +176,13 @@ impl Sessions {
     }
 
     pub(crate) fn remove(&self, number: u32) {
-        self.open().by_number.remove(&number);
+        self.open.lock().by_number.remove(&number);
     }
 }
 
 impl Session {
     fn is_alive(&self, now: u64) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         now.saturating_sub(state.last) <= state.timeout
             && now.saturating_sub(state.began) <= evidence::MAX_SESSION_AGE
     }
@@ -245,6 +239,6 @@ mod tests {
         }
         assert!(sessions.get(1, 0).is_some());
         assert!(sessions.get(2, 0).unwrap().who().is_some());
-        assert!(sessions.open().by_number.len() <= MAX_ANONYMOUS + MAX_KNOWN);
+        assert!(sessions.open.lock().by_number.len() <= MAX_ANONYMOUS + MAX_KNOWN);
     }
 }

@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use handfast_id::{Standard, Urn};
 use handfast_wire::Value;
-use hyper::HeaderMap;
 use hyper::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderValue};
+use hyper::{HeaderMap, StatusCode};
 
 use crate::http::resolver::accept::{Accept, languages};
 use crate::http::resolver::choice::ClientPreferences;
@@ -17,6 +17,7 @@ use crate::http::resolver::path::RequestedName;
 use crate::http::resolver::query::{Action, ResolveOptions};
 use crate::http::resolver::target::{appended, escaped, is_web, path_of, with_query};
 use crate::http::resolver::{ark, headers, links, with_components, with_scheme};
+use crate::http::response::empty;
 use crate::http::rest_api::authorization::Authorization;
 use crate::http::uri_res::{decoded_line_ends, meant, service};
 
@@ -52,16 +53,15 @@ pub fn locations(data: &[u8]) {
         let location = escaped(&chosen.href);
         assert!(location.bytes().all(|byte| byte.is_ascii_graphic()));
     }
-    let mut sent = HeaderMap::new();
-    links::put(&mut sent, &name);
-    headers::put(&mut sent, &name);
+    let mut sent = links::put(empty(StatusCode::OK), &name);
+    headers::put(sent.headers_mut(), &name);
     for forbidden in [
         "set-cookie",
         "content-length",
         "location",
         "transfer-encoding",
     ] {
-        assert!(!sent.contains_key(forbidden));
+        assert!(!sent.headers().contains_key(forbidden));
     }
     let lines = links::lines(&name, "https://names.example");
     assert!(

@@ -50,11 +50,12 @@ use self::acme::challenges::ACME_TLS;
 pub use self::acme::{Acme, AcmeChallenge};
 use self::api_v1::{Api, ApiSettings};
 use crate::admission::connections::{Activity, ClientConnection};
+use crate::admission::network::Network;
 use crate::admission::peer::Peer;
-use crate::admission::pending_responses::{self, ConnectionResponses};
 use crate::context::ServerContext;
 use crate::http::connection::fast_path::HandOff;
 use crate::http::connection::handshake::shake_hands;
+use crate::http::connection::pending_responses::{self, ConnectionResponses};
 use crate::http::connection::prefixed_stream::PrefixedStream;
 use crate::http::connection::request_body::Incoming;
 use crate::http::connection::timeouts::TimeoutStream;
@@ -67,7 +68,6 @@ use crate::http::middleware::access_log::{Log, LoggedRequest, REQUEST_ID};
 use crate::http::middleware::compression::Negotiation;
 use crate::http::middleware::host::OwnHosts;
 pub use crate::http::middleware::host::{BadPublicUrl, PublicUrl};
-pub use crate::http::middleware::network::{BadNetwork, Network};
 use crate::http::middleware::proxies::Proxies;
 use crate::http::native_tunnel::NativeTunnel;
 use crate::http::operator::endpoints;
@@ -77,6 +77,7 @@ use crate::http::resolver::geoip::Countries;
 use crate::http::resolver::redirect_cache::RedirectCache;
 pub(crate) use crate::http::response::Body;
 use crate::http::response::plain;
+use crate::runtime::counters::Counted;
 
 /// How long a client may take for a handshake, the head of a request or its body.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -308,7 +309,7 @@ pub(crate) async fn serve_connection(
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let address = client.address;
-    let _counted = Meters::connected(&web);
+    let _counted = Counted::new(Arc::clone(&web.meters.open));
     let begun =
         fast_path::serve_connection(&web, &mut stream, (address.ip(), &client.activity)).await?;
     let HandOff::Bytes { start, is_first } = begun else {
@@ -322,7 +323,7 @@ pub(crate) async fn serve_connection(
         certificate: None,
         local: stream.local_addr().ok(),
         responses: ConnectionResponses::default(),
-        activity: client.activity,
+        activity: Arc::clone(&client.activity),
     };
     // A connection keeps its protocol. 0x16 is the first byte of a TLS handshake.
     let is_tls = is_first && start.first() == Some(&0x16);
@@ -500,16 +501,8 @@ impl Part {
 
     /// Its place in [`ALL`](Self::ALL).
     pub(crate) fn number(self) -> usize {
-        match self {
-            Self::Oai => 0,
-            Self::Operations => 1,
-            Self::Register => 2,
-            Self::Resolve => 3,
-            Self::Rest => 4,
-            Self::Tunnel => 5,
-            Self::Urn => 6,
-            Self::V1 => 7,
-        }
+        let mut all = Self::ALL.iter();
+        all.position(|part| *part == self).unwrap_or_default()
     }
 
     /// The part that a request is for.

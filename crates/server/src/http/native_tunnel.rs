@@ -6,15 +6,15 @@ use std::sync::Arc;
 use handfast_wire::{Codec, Envelope, Reader};
 use http_body_util::BodyExt;
 use hyper::body::{Buf, Bytes};
-use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::{Busy, WorkPermit};
 use crate::admission::peer::Peer;
-use crate::http::connection::request_body::{CountedBody, Incoming};
-use crate::http::response::{Body, plain, reply};
+use crate::http::connection::request_body::{Incoming, counted};
+use crate::http::response::{Body, not_allowed, plain, reply};
 use crate::http::{Caller, Web};
 use crate::native::{LONG_MESSAGE_TIMEOUT, MessageWork, Native, tunnel};
 use crate::runtime::native_metrics::Transport;
@@ -57,18 +57,12 @@ pub(crate) async fn answer(
     request: Request<Incoming>,
 ) -> Response<Body> {
     if request.method() != Method::POST {
-        let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "");
-        refused
-            .headers_mut()
-            .insert(ALLOW, HeaderValue::from_static("POST"));
-        return refused;
+        return not_allowed("POST", "");
     }
     let native = Arc::clone(&web.tunnel.0);
     let Some(bytes) = receive(web, caller.address.ip(), request.into_body()).await else {
-        return plain(
-            StatusCode::BAD_REQUEST,
-            "the message is too long, or did not come\n",
-        );
+        let text = "the message is too long, or did not come\n";
+        return plain(StatusCode::BAD_REQUEST, text);
     };
     let length = bytes.len();
     let envelope = Envelope::decode(&mut Reader::new(&bytes));
@@ -95,7 +89,7 @@ pub(crate) async fn answer(
             answered.await.unwrap_or_default()
         }
     };
-    let meters = &web.context.native_metrics;
+    let meters = &web.context.metrics;
     meters.received(Transport::Http, length);
     meters.sent(Transport::Http, answered.len());
     reply(StatusCode::OK, MESSAGE, answered)
@@ -113,7 +107,7 @@ async fn enter(native: &Native, work: MessageWork, peer: Peer) -> Result<Option<
 async fn receive(web: &Web, client: IpAddr, mut body: Incoming) -> Option<Bytes> {
     let mut deadline = Instant::now() + web.client_timeout;
     let bodies = &web.context.admission.body_memory;
-    let mut memory = bodies.pool(Sender::Anonymous).permit(client);
+    let mut memory = bodies.permit(Sender::Anonymous, client);
     let mut bytes = Vec::new();
     while let Some(frame) = timeout_at(deadline, body.frame()).await.ok()? {
         let Ok(data) = frame.ok()?.into_data() else {
@@ -130,7 +124,7 @@ async fn receive(web: &Web, client: IpAddr, mut body: Incoming) -> Option<Bytes>
         }
         bytes.extend_from_slice(&data);
     }
-    let mut bytes = Bytes::from_owner(CountedBody::new(bytes, memory));
+    let mut bytes = counted(bytes, memory);
     // "One leading CR or LF octet in the body is skipped."
     if let [b'\r' | b'\n', ..] = *bytes {
         bytes.advance(1);

@@ -16,7 +16,8 @@ pub(crate) const HANDLE_IN_PATH: &AsciiSet = &all_but(b"-._~:@/!$()*,;=");
 /// RFC 3986 §2: everything but unreserved and reserved characters and `%`.
 pub(crate) const NOT_IN_URIS: &AsciiSet = &all_but(b"-._~:/?#[]@!$&'()*+,;=%");
 
-const fn all_but(mut bare: &[u8]) -> AsciiSet {
+/// Everything but letters, digits and some other characters.
+pub(crate) const fn all_but(mut bare: &[u8]) -> AsciiSet {
     let mut set = NON_ALPHANUMERIC.union(AsciiSet::EMPTY);
     while let [first, rest @ ..] = bare {
         set = set.remove(*first);

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{Either, Full};
 use hyper::body::Bytes;
-use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode};
 
 use crate::http::Web;
@@ -27,6 +27,13 @@ pub(crate) fn reply(
     response
 }
 
+/// A response without a body.
+pub(crate) fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Either::Left(Full::default()));
+    *response.status_mut() = status;
+    response
+}
+
 /// A response that takes time to make: on another thread, so that nobody else waits for it.
 pub(crate) async fn run_blocking(
     web: &Web,
@@ -43,13 +50,30 @@ pub(crate) async fn run_blocking(
 
 /// The response to a client that should try again in a few seconds.
 pub(crate) fn busy(text: &'static str) -> Response<Body> {
-    let mut busy = plain(StatusCode::SERVICE_UNAVAILABLE, text);
-    let soon = HeaderValue::from_static("5");
-    busy.headers_mut().insert(RETRY_AFTER, soon);
-    busy
+    plain(StatusCode::SERVICE_UNAVAILABLE, text).with(RETRY_AFTER, "5")
+}
+
+/// The response to a method that a path does not have.
+pub(crate) fn not_allowed(allowed: &str, text: &'static str) -> Response<Body> {
+    plain(StatusCode::METHOD_NOT_ALLOWED, text).with(ALLOW, allowed)
 }
 
 /// A few words.
 pub(crate) fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
     reply(status, "text/plain; charset=utf-8", text)
+}
+
+/// Headers of a response.
+pub(crate) trait WithHeader {
+    /// The same with a header, unless it has no value that HTTP allows.
+    fn with(self, name: HeaderName, value: impl TryInto<HeaderValue>) -> Self;
+}
+
+impl WithHeader for Response<Body> {
+    fn with(mut self, name: HeaderName, value: impl TryInto<HeaderValue>) -> Self {
+        if let Ok(value) = value.try_into() {
+            self.headers_mut().insert(name, value);
+        }
+        self
+    }
 }

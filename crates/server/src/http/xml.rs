@@ -70,6 +70,18 @@ impl Xml {
 /// Escapes untrusted text for XML. Characters that no document may hold (XML 1.0
 /// §2.2) are left out.
 pub(crate) fn escape_xml(text: &str) -> String {
+    escape_with(text, |out, c| match c {
+        // As they are, a reader would take them for something else.
+        '\r' => out.push_str("&#13;"),
+        '\n' | '\t' => out.push(c),
+        '\u{FFFE}' | '\u{FFFF}' => {}
+        c if c < ' ' => {}
+        c => out.push(c),
+    })
+}
+
+/// Escapes what is markup in XML and in HTML; `put` writes all other characters.
+pub(crate) fn escape_with(text: &str, put: impl Fn(&mut String, char)) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
         match c {
@@ -77,12 +89,7 @@ pub(crate) fn escape_xml(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // As they are, a reader would take them for something else.
-            '\r' => out.push_str("&#13;"),
-            '\n' | '\t' => out.push(c),
-            '\u{FFFE}' | '\u{FFFF}' => {}
-            c if c < ' ' => {}
-            c => out.push(c),
+            c => put(&mut out, c),
         }
     }
     out

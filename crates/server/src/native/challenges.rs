@@ -5,15 +5,18 @@
 //! storage is full, the server evicts the oldest request of the network that uses most of it,
 //! so that a network that floods the server loses its own requests.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
 
 use handfast_wire::{Message, RequestDigest};
 
 use crate::admission::peer::Peer;
+use crate::admission::table_shares::{TableEntry, surplus};
+use crate::runtime::lock::Lock;
 
 /// How long a challenge waits for its answer, in milliseconds.
 const ANSWER_TIMEOUT: u64 = 60_000;
+/// How often the server removes challenges that nobody can answer any more, in milliseconds.
+const CLEAN_INTERVAL: u64 = 1_000;
 /// How many challenges wait at once.
 const MAX_WAITING: usize = 10_000;
 /// How many bytes all of their requests have. A long request costs its client nothing.
@@ -29,6 +32,8 @@ pub(crate) struct Pending {
     peer: Peer,
     /// Until when, in milliseconds since 1970.
     expires: u64,
+    /// How many came before it.
+    arrival: u64,
 }
 
 impl Pending {
@@ -45,6 +50,7 @@ impl Pending {
             digest,
             peer,
             expires: now.saturating_add(ANSWER_TIMEOUT),
+            arrival: 0,
         }
     }
 
@@ -62,152 +68,73 @@ impl Pending {
 /// to.
 #[derive(Debug, Default)]
 pub(crate) struct PendingChallenges {
-    waiting: Mutex<WaitingChallenges>,
+    waiting: Lock<WaitingChallenges>,
 }
 
 #[derive(Debug, Default)]
 struct WaitingChallenges {
     by_number: HashMap<u32, Pending>,
-    shares: HashMap<Peer, Share>,
     octets: usize,
-}
-
-/// The storage that one network uses.
-#[derive(Debug, Default)]
-struct Share {
-    /// Its challenges in the order they came, with when they expire: some may have been taken
-    /// since, or come again.
-    order: VecDeque<(u32, u64)>,
-    count: usize,
-    octets: usize,
+    /// How many have come.
+    arrivals: u64,
+    /// When those that nobody can answer any more were last removed.
+    cleaned: u64,
 }
 
 impl PendingChallenges {
-    fn waiting(&self) -> MutexGuard<'_, WaitingChallenges> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Stores a request under a number, instead of one that was there.
-    pub(crate) fn keep(&self, number: u32, pending: Pending, now: u64) {
-        let mut waiting = self.waiting();
+    pub(crate) fn keep(&self, number: u32, mut pending: Pending, now: u64) {
+        let mut waiting = self.waiting.lock();
         waiting.take(number);
-        let (peer, octets) = (pending.peer, pending.octets());
-        waiting.octets += octets;
-        let share = waiting.shares.entry(peer).or_default();
-        share.order.push_back((number, pending.expires));
-        share.count += 1;
-        share.octets += octets;
+        pending.arrival = waiting.arrivals;
+        waiting.arrivals += 1;
+        waiting.octets += pending.octets();
         waiting.by_number.insert(number, pending);
-        waiting.compact(peer);
-        waiting.drop_outdated(peer, now);
-        waiting.evict(now);
+        if now.saturating_sub(waiting.cleaned) >= CLEAN_INTERVAL {
+            waiting.clean(now);
+        }
+        // Some more than necessary, because finding them takes a look at all.
+        if waiting.by_number.len() > MAX_WAITING {
+            waiting.evict(MAX_WAITING - MAX_WAITING / 100, |_| 1);
+        }
+        if waiting.octets > MAX_OCTETS {
+            waiting.evict(MAX_OCTETS - MAX_OCTETS / 16, Pending::octets);
+        }
     }
 
     /// Whether a number is taken.
     pub(crate) fn has(&self, number: u32) -> bool {
-        self.waiting().by_number.contains_key(&number)
+        self.waiting.lock().by_number.contains_key(&number)
     }
 
     /// Takes a request out: a challenge is answered once.
     pub(crate) fn take(&self, number: u32) -> Option<Pending> {
-        self.waiting().take(number)
+        self.waiting.lock().take(number)
     }
 }
 
 impl WaitingChallenges {
     fn take(&mut self, number: u32) -> Option<Pending> {
         let pending = self.by_number.remove(&number)?;
-        self.octets = self.octets.saturating_sub(pending.octets());
-        if let Some(share) = self.shares.get_mut(&pending.peer) {
-            share.count = share.count.saturating_sub(1);
-            share.octets = share.octets.saturating_sub(pending.octets());
-            if share.count == 0 {
-                self.shares.remove(&pending.peer);
-            }
-        }
+        self.octets -= pending.octets();
         Some(pending)
     }
 
-    /// Forgets the order of challenges that were answered, once most of a network's were.
-    fn compact(&mut self, peer: Peer) {
-        let Self {
-            by_number, shares, ..
-        } = self;
-        if let Some(share) = shares.get_mut(&peer)
-            && share.order.len() > 2 * share.count + 64
-        {
-            share.order.retain(|(number, expires)| {
-                let pending = by_number.get(number);
-                pending.is_some_and(|pending| pending.expires == *expires)
-            });
-        }
+    fn clean(&mut self, now: u64) {
+        self.by_number.retain(|_, pending| pending.waits(now));
+        self.octets = self.by_number.values().map(Pending::octets).sum();
+        self.cleaned = now;
     }
 
-    fn is_full(&self) -> bool {
-        self.by_number.len() > MAX_WAITING || self.octets > MAX_OCTETS
-    }
-
-    fn evict(&mut self, now: u64) {
-        if !self.is_full() {
-            return;
-        }
-        let peers: Vec<_> = self.shares.keys().copied().collect();
-        for peer in peers {
-            self.drop_outdated(peer, now);
-        }
-        while self.is_full() {
-            let has_octets = self.octets > MAX_OCTETS;
-            let size = |share: &Share| {
-                if has_octets {
-                    share.octets
-                } else {
-                    share.count
-                }
-            };
-            let largest = self.shares.iter().max_by_key(|(_, share)| size(share));
-            let Some(peer) = largest.map(|(peer, _)| *peer) else {
-                return;
-            };
-            self.drop_oldest(peer);
-        }
-    }
-
-    /// Forgets what of a network nobody can answer any more.
-    fn drop_outdated(&mut self, peer: Peer, now: u64) {
-        while let Some(&(number, expires)) = self.first_of(peer) {
-            if expires > now && self.is_there(number, expires) {
-                return;
-            }
-            self.drop_first(peer);
-        }
-    }
-
-    /// Forgets the request of a network that waits longest.
-    fn drop_oldest(&mut self, peer: Peer) {
-        while let Some(&(number, expires)) = self.first_of(peer) {
-            let was_there = self.is_there(number, expires);
-            self.drop_first(peer);
-            if was_there {
-                return;
-            }
-        }
-    }
-
-    fn first_of(&self, peer: Peer) -> Option<&(u32, u64)> {
-        self.shares.get(&peer)?.order.front()
-    }
-
-    fn is_there(&self, number: u32, expires: u64) -> bool {
-        let pending = self.by_number.get(&number);
-        pending.is_some_and(|pending| pending.expires == expires)
-    }
-
-    fn drop_first(&mut self, peer: Peer) {
-        let order = self.shares.get_mut(&peer).map(|share| &mut share.order);
-        let first = order.and_then(VecDeque::pop_front);
-        if let Some((number, expires)) = first
-            && self.is_there(number, expires)
-        {
+    /// Evicts requests, so that those that stay have at most a size.
+    fn evict(&mut self, max: usize, size: impl Fn(&Pending) -> usize) {
+        let entries = self.by_number.iter().map(|(number, pending)| TableEntry {
+            key: *number,
+            peer: pending.peer,
+            last: pending.arrival,
+            size: size(pending),
+        });
+        for number in surplus(entries, max) {
             self.take(number);
         }
     }
@@ -245,9 +172,8 @@ mod tests {
         for number in 0..1_000 {
             challenges.keep(number, pending(200_000, 0), 0);
         }
-        let waiting = challenges.waiting();
+        let waiting = challenges.waiting.lock();
         assert!(waiting.octets <= MAX_OCTETS);
-        assert_eq!(waiting.shares[&ONE].count, waiting.by_number.len());
         assert!(waiting.by_number.contains_key(&999) && !waiting.by_number.contains_key(&0));
     }
 
@@ -260,10 +186,9 @@ mod tests {
                 assert!(challenges.take(number).is_some());
             }
         }
-        assert!(challenges.waiting().by_number.len() <= MAX_WAITING);
+        assert!(challenges.waiting.lock().by_number.len() <= MAX_WAITING);
         challenges.keep(1, pending(1, ANSWER_TIMEOUT), ANSWER_TIMEOUT);
-        assert_eq!(challenges.waiting().by_number.len(), 1);
-        assert_eq!(challenges.waiting().shares[&ONE].order.len(), 1);
+        assert_eq!(challenges.waiting.lock().by_number.len(), 1);
     }
 
     #[test]
@@ -273,11 +198,10 @@ mod tests {
             challenges.keep(7, pending(100, now), now);
         }
         let octets = pending(100, 0).octets();
-        assert_eq!(challenges.waiting().octets, octets);
+        assert_eq!(challenges.waiting.lock().octets, octets);
         assert!(challenges.take(7).is_some());
         assert!(challenges.take(7).is_none());
-        assert_eq!(challenges.waiting().octets, 0);
-        assert!(challenges.waiting().shares.is_empty());
+        assert_eq!(challenges.waiting.lock().octets, 0);
     }
 
     /// Four connections that sent long requests and answered none pushed out the challenges of
@@ -293,7 +217,7 @@ mod tests {
             let length = if number % 100 == 0 { 250_000 } else { 10 };
             challenges.keep(number, pending_of(peer, length, 0), 0);
         }
-        let waiting = challenges.waiting();
+        let waiting = challenges.waiting.lock();
         assert!(waiting.by_number.len() <= MAX_WAITING && waiting.octets <= MAX_OCTETS);
         drop(waiting);
         assert!(challenges.take(1).is_some());

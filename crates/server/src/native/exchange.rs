@@ -16,9 +16,9 @@ use handfast_wire::{
 use crate::admission::expensive_work::WorkPermit;
 use crate::admission::peer::Peer;
 use crate::auth::sessions::Session;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::native::challenges::Pending;
-use crate::native::operations::{OperationReply, Outcome};
+use crate::native::operations::{NotDone, OperationReply};
 use crate::native::replication::is_streamed;
 use crate::native::{Native, Outgoing, Raw, read};
 use crate::runtime::native_metrics::Dropped;
@@ -42,7 +42,7 @@ impl Exchange<'_> {
                 if fault.code == ResponseCode::ServerTooBusy
                     && self.transport == Transport::Udp =>
             {
-                self.native.context.native_metrics.dropped(Dropped::Busy);
+                self.native.context.metrics.dropped(Dropped::Busy);
                 Vec::new()
             }
             Err(fault) => vec![self.fault(request, fault)],
@@ -56,8 +56,7 @@ impl Exchange<'_> {
     ) -> Result<Vec<Outgoing>, Fault> {
         let opcode = request.header.opcode;
         if opcode.needs_admin_interface() && self.transport == Transport::Udp {
-            let text = "this interface takes no administration";
-            return Err(Fault::new(ResponseCode::ProtocolError, text));
+            return Err(wrong("this interface takes no administration"));
         }
         if is_streamed(opcode) && self.transport != Transport::Tcp {
             return Err(not_a_stream());
@@ -83,10 +82,11 @@ impl Exchange<'_> {
             if request.envelope.session_id != 0 {
                 return Err(Fault::plain(ResponseCode::SessionTimeout));
             }
-            return Ok(match self.native.dispatch(request, None)? {
-                Outcome::Done(done) => self.replies(request, done),
-                Outcome::LoginNeeded => vec![self.challenge(request)?],
-            });
+            return match self.native.dispatch(request, None) {
+                Ok(done) => Ok(self.replies(request, done)),
+                Err(NotDone::LoginNeeded) => Ok(vec![self.challenge(request)?]),
+                Err(NotDone::Fault(fault)) => Err(fault),
+            };
         };
         if opcode == Opcode::SessionTerminate {
             let _: HandleRequest<'_> = read(request)?;
@@ -94,9 +94,10 @@ impl Exchange<'_> {
             self.native.context.sessions.remove(session.number);
             return Ok(self.replies(request, OperationReply::empty()));
         }
-        match self.native.dispatch(request, None)? {
-            Outcome::Done(done) => Ok(self.replies(request, done)),
-            Outcome::LoginNeeded => self.take_in_session(session, request),
+        match self.native.dispatch(request, None) {
+            Ok(done) => Ok(self.replies(request, done)),
+            Err(NotDone::LoginNeeded) => self.take_in_session(session, request),
+            Err(NotDone::Fault(fault)) => Err(fault),
         }
     }
 
@@ -116,10 +117,8 @@ impl Exchange<'_> {
             self.native.context.sessions.remove(session.number);
             return Err(Fault::plain(ResponseCode::SessionTimeout));
         }
-        match self.native.dispatch(request, Some(&who))? {
-            Outcome::Done(done) => Ok(self.replies(request, done)),
-            Outcome::LoginNeeded => Err(Fault::plain(ResponseCode::InvalidAdmin)),
-        }
+        let done = self.native.dispatch(request, Some(&who));
+        Ok(self.replies(request, done.map_err(not_done)?))
     }
 
     /// The minimum version is asked for where keys, MACs or sessions are used: older versions have
@@ -135,7 +134,7 @@ impl Exchange<'_> {
             {minimum} on; \
              update the client"
         );
-        Err(Fault::new(ResponseCode::ProtocolError, text))
+        Err(wrong(text))
     }
 
     /// The answer to a challenge: whether it is them, then whether they may; then the request is
@@ -170,18 +169,14 @@ impl Exchange<'_> {
                 .native
                 .context
                 .log_in(self.peer, &answer, challenge, permit)?;
-            let done = self.native.dispatch(&request, Some(&who))?;
-            if let Some(session) = self.session {
-                // Only whom the session was set up for is known by it from here on.
-                let is_claimed = session.claimed.as_ref() == Some(&answer.key);
-                if is_claimed {
-                    session.is_of(who);
-                }
+            let done = self.native.dispatch(&request, Some(&who));
+            let done = done.map_err(not_done)?;
+            // Only whom the session was set up for is known by it from here on.
+            let is_claimed = |session: &&Session| session.claimed.as_ref() == Some(&answer.key);
+            if let Some(session) = self.session.filter(is_claimed) {
+                session.is_of(who);
             }
-            match done {
-                Outcome::Done(done) => Ok(done),
-                Outcome::LoginNeeded => Err(Fault::plain(ResponseCode::InvalidAdmin)),
-            }
+            Ok(done)
         });
         request.envelope.request_id = message.envelope.request_id;
         Ok(match outcome {
@@ -395,6 +390,14 @@ impl Exchange<'_> {
 }
 
 /// Streams go over TCP alone: "use TCP for these" (§1.6).
+/// Why a request of a client that has logged in is not done.
+fn not_done(why: NotDone) -> Fault {
+    match why {
+        NotDone::Fault(fault) => fault,
+        NotDone::LoginNeeded => Fault::plain(ResponseCode::InvalidAdmin),
+    }
+}
+
 fn not_a_stream() -> Fault {
     let text = "mirrors are served over TCP";
     Fault::new(ResponseCode::OperationNotSupported, text)

@@ -25,7 +25,7 @@ impl Native {
         let is_done = self.try_fast(envelope, payload, out).is_some();
         if is_done {
             self.context
-                .native_metrics
+                .metrics
                 .count(transport, Opcode::Resolution, ResponseCode::Success);
         } else {
             out.truncate(start);

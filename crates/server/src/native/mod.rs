@@ -6,7 +6,6 @@
 //! checks, the response codes, and the bytes.
 
 mod challenges;
-mod checkpoint;
 mod delegated;
 mod exchange;
 pub(crate) mod fast_path;
@@ -32,7 +31,7 @@ use tokio::sync::Semaphore;
 use crate::admission::expensive_work::WorkPermit;
 use crate::admission::peer::Peer;
 use crate::context::ServerContext;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::native::challenges::PendingChallenges;
 use crate::native::exchange::Exchange;
 use crate::native::feed::Feed;
@@ -86,7 +85,7 @@ impl Native {
         // All replies to a request have the same outcome.
         if let Some(reply) = answered.last() {
             let (opcode, code) = reply.outcome;
-            self.context.native_metrics.count(transport, opcode, code);
+            self.context.metrics.count(transport, opcode, code);
         }
         answered
     }
@@ -102,18 +101,14 @@ impl Native {
             let error = self.responder().error(envelope.request_id, code, text);
             vec![Outgoing::open(&error)]
         };
-        let session = self
-            .context
-            .sessions
-            .get(envelope.session_id, self.context.world.now());
+        let now = self.context.now();
+        let session = self.context.sessions.get(envelope.session_id, now);
         let opened;
         let payload = if envelope.flags.is_encrypted {
             let Some(session) = &session else {
-                let is_none = envelope.session_id == 0;
-                let code = if is_none {
-                    ResponseCode::SessionFailed
-                } else {
-                    ResponseCode::SessionTimeout
+                let code = match envelope.session_id {
+                    0 => ResponseCode::SessionFailed,
+                    _ => ResponseCode::SessionTimeout,
                 };
                 return refuse(code, "there is no such session");
             };
@@ -211,9 +206,7 @@ impl Codec<'_> for Raw {
 
 /// The body of a request.
 pub(crate) fn read<'m, T: Body<'m>>(message: &'m Message<'_>) -> Result<T, Fault> {
-    message
-        .read()
-        .map_err(|error| Fault::new(ResponseCode::ProtocolError, error.to_string()))
+    message.read().map_err(|error| wrong(error.to_string()))
 }
 
 fn header(payload: &[u8]) -> Option<Header> {
@@ -242,21 +235,13 @@ pub(crate) fn tunnel(
     });
     let Some((envelope, payload)) = payload else {
         let request_id = Envelope::request_id_in(bytes).unwrap_or(Envelope::UNREAD_REQUEST);
-        let (code, text) = (ResponseCode::ProtocolError, "Invalid message length");
-        native
-            .responder()
-            .error(request_id, code, text)
-            .encode(&mut out);
-        native
-            .context
-            .native_metrics
-            .count(Transport::Http, Opcode::Reserved, code);
+        let fault = wrong("Invalid message length");
+        let error = native.unread(request_id, fault, Transport::Http);
+        error.write(&mut out);
         return out;
     };
-    if let Some(reply) = native
-        .answer(envelope, payload, (Transport::Http, peer), permit)
-        .first()
-    {
+    let replies = native.answer(envelope, payload, (Transport::Http, peer), permit);
+    if let Some(reply) = replies.first() {
         reply.write(&mut out);
     }
     out

@@ -16,18 +16,31 @@ use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value};
 
 use crate::auth::administrator::is_administrator;
 use crate::auth::login::Authenticated;
-use crate::error::Fault;
-use crate::handles::ReadableValues;
+use crate::error::{Fault, wrong};
 use crate::native::fast_path::put_resolution;
 use crate::native::feed::Feed;
 use crate::native::{Native, delegated, read, understands_referrals};
 use crate::status::{is_status, value as status_value};
 
-/// The outcome of a request.
-pub(crate) enum Outcome {
-    Done(OperationReply),
+/// The reply to a request, or why it is not done.
+pub(crate) type OperationResult = Result<OperationReply, NotDone>;
+
+/// Why a request is not done.
+pub(crate) enum NotDone {
+    Fault(Fault),
     /// The caller has to log in.
     LoginNeeded,
+}
+
+impl<F: Into<Fault>> From<F> for NotDone {
+    fn from(fault: F) -> Self {
+        Self::Fault(fault.into())
+    }
+}
+
+/// The client; anonymous ones have to log in.
+pub(crate) fn known(who: Option<&Authenticated>) -> Result<&Authenticated, NotDone> {
+    who.ok_or(NotDone::LoginNeeded)
 }
 
 /// The reply to a request that was done.
@@ -67,11 +80,15 @@ impl OperationReply {
     pub(crate) fn empty() -> Self {
         Self::with(Vec::new())
     }
-}
 
-impl From<OperationReply> for Outcome {
-    fn from(done: OperationReply) -> Self {
-        Self::Done(done)
+    /// The values that a handle resolves to.
+    pub(crate) fn resolution(asked: ResolutionRequest<'_>, values: Vec<Value<'_>>) -> Self {
+        let is_private = values.iter().any(|value| !value.permissions.public_read());
+        let handle = asked.handle;
+        Self {
+            is_private,
+            ..Self::with(ResolutionReply { handle, values }.to_bytes())
+        }
     }
 }
 
@@ -84,20 +101,20 @@ impl Native {
         &self,
         request: &Message<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<Outcome, Fault> {
+    ) -> OperationResult {
         let opcode = request.header.opcode;
         if opcode.is_about_a_handle()
             && opcode != Opcode::Resolution
             && let Ok(asked) = request.read::<HandleRequest<'_>>()
             && let Some(referral) = self.referral(request, &with_slash(&asked.handle))?
         {
-            return Ok(referral.into());
+            return Ok(referral);
         }
         match opcode {
             Opcode::Resolution => self.resolve(request, who),
-            Opcode::GetSiteInfo => {
-                Ok(OperationReply::with(self.context.identity.site_bytes().to_vec()).into())
-            }
+            Opcode::GetSiteInfo => Ok(OperationReply::with(
+                self.context.identity.site_bytes().to_vec(),
+            )),
             Opcode::CreateHandle => self.create(request, who),
             Opcode::DeleteHandle => self.delete(request, who),
             Opcode::AddValue => self.add(request, who),
@@ -109,28 +126,23 @@ impl Native {
             Opcode::RetrieveTransactions => self.retrieve(request, who),
             Opcode::DumpHandles => self.dump(request, who),
             Opcode::BackupServer => self.checkpoint(who),
-            Opcode::Reserved => Err(Fault::plain(ResponseCode::ProtocolError)),
-            _ => Err(Fault::plain(ResponseCode::OperationNotSupported)),
+            Opcode::Reserved => Err(Fault::plain(ResponseCode::ProtocolError).into()),
+            _ => Err(Fault::plain(ResponseCode::OperationNotSupported).into()),
         }
     }
 
     /// §3.2 and §7.7.
-    fn resolve(
-        &self,
-        request: &Message<'_>,
-        who: Option<&Authenticated>,
-    ) -> Result<Outcome, Fault> {
+    fn resolve(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: ResolutionRequest<'_> = read(request)?;
         if asked.is_excessive() {
-            let text = "more indexes or types than a record has values";
-            return Err(Fault::new(ResponseCode::ProtocolError, text));
+            return Err(wrong("more indexes or types than a record has values").into());
         }
         let whole = with_slash(&asked.handle);
         if is_status(&whole) {
             return self.resolve_status(request, asked, who);
         }
         if is_administrator(&whole) {
-            return self.resolve_administrator(asked).map(Into::into);
+            return Ok(self.resolve_administrator(asked)?);
         }
         let is_public_only = request.header.flags.contains(OpFlags::PO);
         // The record of a prefix has values that are computed.
@@ -139,32 +151,26 @@ impl Native {
             && !self.context.has_source(&whole)
             && let Some(done) = self.resolve_stored(&asked, &whole)?
         {
-            return Ok(done.into());
+            return Ok(done);
         }
         if let Some(referral) = self.referral(request, &whole)? {
-            return Ok(referral.into());
+            return Ok(referral);
         }
         let given = self.context.values_for(&asked, &whole, is_public_only, who);
         // "PO clear with a non-zero session id always requires authentication", and what may be
         // read is not looked at before.
         let is_unknown = who.is_none() && request.envelope.session_id != 0;
-        let is_hidden = |fault: &Fault| fault.code == ResponseCode::InsufficientPermissions;
-        if is_unknown && !is_public_only && given.as_ref().err().is_none_or(is_hidden) {
-            return Ok(Outcome::LoginNeeded);
+        let needs_login = |fault: &Fault| match fault.code {
+            ResponseCode::AuthenticationNeeded => true,
+            ResponseCode::InsufficientPermissions => is_unknown && !is_public_only,
+            _ => false,
+        };
+        match given {
+            Ok(_) if is_unknown && !is_public_only => Err(NotDone::LoginNeeded),
+            Ok(values) => Ok(OperationReply::resolution(asked, values)),
+            Err(fault) if needs_login(&fault) => Err(NotDone::LoginNeeded),
+            Err(fault) => Err(fault.into()),
         }
-        let ReadableValues::Values(given) = given? else {
-            return Ok(Outcome::LoginNeeded);
-        };
-        let is_private = given.iter().any(|value| !value.permissions.public_read());
-        let reply = ResolutionReply {
-            handle: asked.handle,
-            values: given,
-        };
-        let done = OperationReply {
-            is_private,
-            ..OperationReply::with(reply.to_bytes())
-        };
-        Ok(done.into())
     }
 
     /// The public values of a stored handle. `None` if the handle is not stored.
@@ -187,25 +193,17 @@ impl Native {
         request: &Message<'_>,
         asked: ResolutionRequest<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<Outcome, Fault> {
+    ) -> OperationResult {
         // Counting takes time, and is done for nobody else.
         let is_selected = asked.selects(&status_value(""));
         if !is_selected || request.header.flags.contains(OpFlags::PO) {
-            return Err(Fault::plain(ResponseCode::ValuesNotFound));
+            return Err(Fault::plain(ResponseCode::ValuesNotFound).into());
         }
-        let Some(who) = who else {
-            return Ok(Outcome::LoginNeeded);
-        };
-        self.context.need_administrator(who)?;
-        let reply = ResolutionReply {
-            handle: asked.handle,
-            values: vec![self.context.status()],
-        };
-        let done = OperationReply {
-            is_private: true,
-            ..OperationReply::with(reply.to_bytes())
-        };
-        Ok(done.into())
+        self.context.need_administrator(known(who)?)?;
+        Ok(OperationReply::resolution(
+            asked,
+            vec![self.context.status()],
+        ))
     }
 
     /// The administrator's public key, for everybody.
@@ -214,11 +212,7 @@ impl Native {
         if !asked.selects(&value) {
             return Err(Fault::plain(ResponseCode::ValuesNotFound));
         }
-        let reply = ResolutionReply {
-            handle: asked.handle,
-            values: vec![value],
-        };
-        Ok(OperationReply::with(reply.to_bytes()))
+        Ok(OperationReply::resolution(asked, vec![value]))
     }
 
     /// §8.6: where the record of a derived prefix is that is not here. Who is too old to be sent
@@ -253,7 +247,7 @@ impl Native {
     }
 
     /// §3.3 and §9.
-    fn create(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
+    fn create(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: ValuesRequest<'_> = read_handle(request)?;
         let flags = request.header.flags;
         let (overwrite, mint) = (flags.contains(OpFlags::OWE), flags.contains(OpFlags::MNS));
@@ -263,15 +257,13 @@ impl Native {
             with_slash(&asked.handle)
         };
         if handle.len() > 2_048 {
-            return Err(Fault::new(
-                ResponseCode::InvalidHandle,
-                "the handle is too long",
-            ));
+            let text = "the handle is too long";
+            return Err(Fault::new(ResponseCode::InvalidHandle, text).into());
         }
         self.context.need_responsible(&handle)?;
         check_indexes(&asked.values)?;
         if !mint && !overwrite && self.context.registry.is_known(&handle)? {
-            return Err(Fault::plain(ResponseCode::HandleAlreadyExists));
+            return Err(Fault::plain(ResponseCode::HandleAlreadyExists).into());
         }
         let operation = Operation::Create {
             handle,
@@ -280,9 +272,7 @@ impl Native {
             mint,
         };
         let creator = self.context.creator(&operation, who)?;
-        let Some(performed) = self.perform(operation, creator.as_ref().or(who))? else {
-            return Ok(Outcome::LoginNeeded);
-        };
+        let performed = self.perform(operation, creator.as_ref().or(who))?;
         let reply = CreateReply {
             handle: Some(Cow::Owned(performed.handle)),
         };
@@ -293,22 +283,22 @@ impl Native {
         if mint {
             done.flags = done.flags | OpFlags::MNS;
         }
-        Ok(done.into())
+        Ok(done)
     }
 
     /// §3.4.
-    fn delete(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
+    fn delete(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         self.context.found(&handle)?;
         self.change(Operation::Delete { handle }, who)
     }
 
-    fn add(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
+    fn add(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: ValuesRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         if asked.values.is_empty() {
-            return Err(Fault::plain(ResponseCode::InvalidValue));
+            return Err(Fault::plain(ResponseCode::InvalidValue).into());
         }
         check_indexes(&asked.values)?;
         let record = self.context.found(&handle)?;
@@ -317,39 +307,36 @@ impl Native {
         // know.
         let shows = |value: &&Value<'_>| public(&record, value.index).is_some();
         if let Some(taken) = asked.values.iter().find(shows).filter(|_| !overwrite) {
-            return Err(index_conflict(taken.index));
+            return Err(index_conflict(taken.index).into());
         }
         let operation = Operation::Add {
             handle,
             values: new_values(asked.values),
             overwrite,
         };
-        let Some(performed) = self.perform(operation, who)? else {
-            return Ok(Outcome::LoginNeeded);
-        };
         let mut done = OperationReply::empty();
-        if performed.overwrote {
+        if self.perform(operation, who)?.overwrote {
             done.flags = OpFlags::OWE;
         }
-        Ok(done.into())
+        Ok(done)
     }
 
-    fn remove(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
+    fn remove(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: RemoveRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         self.context.found(&handle)?;
         if asked.indexes.is_empty() {
-            return Err(Fault::plain(ResponseCode::InvalidValue));
+            return Err(Fault::plain(ResponseCode::InvalidValue).into());
         }
         let indexes = asked.indexes;
         self.change(Operation::Remove { handle, indexes }, who)
     }
 
-    fn modify(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
+    fn modify(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: ValuesRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         if asked.values.is_empty() {
-            return Err(Fault::plain(ResponseCode::InvalidValue));
+            return Err(Fault::plain(ResponseCode::InvalidValue).into());
         }
         check_indexes(&asked.values)?;
         let record = self.context.found(&handle)?;
@@ -362,7 +349,7 @@ impl Native {
                 |old: &Value<'_>| !old.permissions.admin_write() && !old.permissions.public_write();
             if shown.is_some_and(is_locked) {
                 let text = "Value is read-only";
-                return Err(Fault::new(ResponseCode::InsufficientPermissions, text));
+                return Err(Fault::new(ResponseCode::InsufficientPermissions, text).into());
             }
             let old = record.values.iter().find(|old| old.index == value.index);
             is_public &= old.is_some_and(|old| is_public_write(old, value));
@@ -376,17 +363,17 @@ impl Native {
             let public =
                 Principal::parse(PUBLIC).map_err(|_| Fault::plain(ResponseCode::InvalidAdmin))?;
             self.context.registry.perform(&public, operation)?;
-            return Ok(OperationReply::empty().into());
+            return Ok(OperationReply::empty());
         }
         self.change(operation, who)
     }
 
     /// §3.9. `0.NA/0.NA/PREFIX` stands for the records of the prefixes that derive from one.
-    fn list(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
+    fn list(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let whole = with_slash(&asked.handle);
         let Some(named) = prefix_of(&whole) else {
-            return Err(Fault::plain(ResponseCode::InvalidHandle));
+            return Err(Fault::plain(ResponseCode::InvalidHandle).into());
         };
         let of_derived = prefix_of(named);
         let lists_derived =
@@ -397,11 +384,9 @@ impl Native {
             .registry
             .authority(&Principal::Operator, prefix);
         if !authority.is_ok_and(|authority| authority.status.is_in_force()) {
-            return Err(Fault::plain(ResponseCode::ServerNotResponsible));
+            return Err(Fault::plain(ResponseCode::ServerNotResponsible).into());
         }
-        let Some(who) = who else {
-            return Ok(Outcome::LoginNeeded);
-        };
+        let who = known(who)?;
         // First whether they may, and only then the work.
         let mut stop = |_| ControlFlow::Break(());
         self.context
@@ -428,34 +413,29 @@ impl Native {
         if bytes > MAX_LIST_BYTES {
             let text = "there are too many handles for one list: use `handfast export` or GET \
                 /api/v1/names";
-            return Err(Fault::new(ResponseCode::Error, text));
+            return Err(Fault::new(ResponseCode::Error, text).into());
         }
         if lists_derived {
             let below = format!("0.NA/{prefix}.").to_ascii_uppercase();
             handles = self.context.prefix_handles()?;
             handles.retain(|handle| handle.to_ascii_uppercase().starts_with(&below));
         }
-        Ok(pages(&handles).into())
+        Ok(pages(&handles))
     }
 
-    fn list_prefixes(&self, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
-        let Some(who) = who else {
-            return Ok(Outcome::LoginNeeded);
-        };
-        self.context.need_administrator(who)?;
-        Ok(pages(&self.context.prefix_handles()?).into())
+    fn list_prefixes(&self, who: Option<&Authenticated>) -> OperationResult {
+        self.context.need_administrator(known(who)?)?;
+        Ok(pages(&self.context.prefix_handles()?))
     }
 
     /// §3.10.
-    fn home(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
+    fn home(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let whole = with_slash(&asked.handle);
         let Some(prefix) = prefix_of(&whole) else {
-            return Err(Fault::plain(ResponseCode::InvalidHandle));
+            return Err(Fault::plain(ResponseCode::InvalidHandle).into());
         };
-        let Some(who) = who else {
-            return Ok(Outcome::LoginNeeded);
-        };
+        let who = known(who)?;
         self.context.need_administrator(who)?;
         // A prefix includes the records of the prefixes that derive from it.
         let prefix = prefix_of(prefix).unwrap_or(prefix).to_string();
@@ -466,14 +446,12 @@ impl Native {
         };
         let actor = self.context.acting(&who.who)?;
         self.context.registry.perform(&actor, operation)?;
-        Ok(OperationReply::empty().into())
+        Ok(OperationReply::empty())
     }
 
-    fn change(&self, operation: Operation, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
-        Ok(match self.perform(operation, who)? {
-            Some(_) => OperationReply::empty().into(),
-            None => Outcome::LoginNeeded,
-        })
+    fn change(&self, operation: Operation, who: Option<&Authenticated>) -> OperationResult {
+        self.perform(operation, who)?;
+        Ok(OperationReply::empty())
     }
 
     /// Performs an operation for a client that has logged in.
@@ -481,18 +459,23 @@ impl Native {
         &self,
         operation: Operation,
         who: Option<&Authenticated>,
-    ) -> Result<Option<Performed>, Fault> {
-        let Some(who) = who else {
-            return Ok(None);
-        };
-        match self.context.registry.perform(&who.who, operation) {
-            Ok(performed) => Ok(Some(performed)),
-            Err(RegistryError::Value {
+    ) -> Result<Performed, NotDone> {
+        let performed = self.context.registry.perform(&known(who)?.who, operation);
+        performed.map_err(|error| match error {
+            RegistryError::Value {
                 index,
                 problem: ValueProblem::Exists,
-            }) => Err(index_conflict(index)),
-            Err(error) => Err(error.into()),
-        }
+            } => index_conflict(index).into(),
+            error => error.into(),
+        })
+    }
+
+    /// `BACKUP_SERVER`: deployed servers write a checkpoint of their storage. Here there is nothing
+    /// to do, and administrators hear that it is done: every change is on disk before it is
+    /// acknowledged, and a copy of the folder is made by `handfast backup`.
+    fn checkpoint(&self, who: Option<&Authenticated>) -> OperationResult {
+        self.context.need_administrator(known(who)?)?;
+        Ok(OperationReply::empty())
     }
 }
 

@@ -14,9 +14,9 @@ use handfast_wire::{Codec, Message, Opcode, ResponseCode};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::auth::login::Authenticated;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::native::feed::{Feed, Phase};
-use crate::native::operations::{OperationReply, Outcome};
+use crate::native::operations::{NotDone, OperationReply, OperationResult, known};
 use crate::native::{Native, read};
 
 /// How many streams go on at once: each of them signs all the time.
@@ -41,12 +41,10 @@ impl Native {
         &self,
         request: &Message<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<Outcome, Fault> {
+    ) -> OperationResult {
         let asked: RetrieveRequest<'_> = read(request)?;
         check_receiver(asked.receiver)?;
-        let Some(place) = self.admit(who)? else {
-            return Ok(Outcome::LoginNeeded);
-        };
+        let place = self.admit(who)?;
         let homed = self.context.registry.homed()?;
         let point = point(&asked.since, homed.first().map(String::as_str))?;
         let after = u64::try_from(point.transaction).unwrap_or(0);
@@ -67,7 +65,7 @@ impl Native {
             )
         };
         let reply = RetrieveReply { keeps_alive: false };
-        Ok(OperationReply::followed(reply.to_bytes(), feed).into())
+        Ok(OperationReply::followed(reply.to_bytes(), feed))
     }
 
     /// §11.4.
@@ -75,13 +73,11 @@ impl Native {
         &self,
         request: &Message<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<Outcome, Fault> {
+    ) -> OperationResult {
         let asked: DumpRequest<'_> = read(request)?;
         check_receiver(asked.receiver)?;
         let phase = phase(asked.resume.as_ref())?;
-        let Some(place) = self.admit(who)? else {
-            return Ok(Outcome::LoginNeeded);
-        };
+        let place = self.admit(who)?;
         // "Record 0 is taken before the handles are scanned." A copy that goes on keeps the point
         // it was begun at: what changed in between among the handles it has would be lost with a
         // later one.
@@ -97,28 +93,20 @@ impl Native {
             Some((date, last))
         };
         let feed = Feed::dump(asked.receiver, phase, point, place);
-        Ok(OperationReply::followed(Vec::new(), feed).into())
+        Ok(OperationReply::followed(Vec::new(), feed))
     }
 
     /// A permit for a stream, if the client may mirror the server.
-    fn admit(&self, who: Option<&Authenticated>) -> Result<Option<OwnedSemaphorePermit>, Fault> {
-        let Some(who) = who else {
-            return Ok(None);
-        };
-        if !self
-            .context
-            .registry
-            .is_one_of(&who.who, &self.context.replicators)?
-        {
-            self.context.need_administrator(who)?;
+    fn admit(&self, who: Option<&Authenticated>) -> Result<OwnedSemaphorePermit, NotDone> {
+        let (context, who) = (&self.context, known(who)?);
+        if !context.registry.is_one_of(&who.who, &context.replicators)? {
+            context.need_administrator(who)?;
         }
-        match Arc::clone(&self.streams).try_acquire_owned() {
-            Ok(place) => Ok(Some(place)),
-            Err(_) => Err(Fault::new(
-                ResponseCode::ServerTooBusy,
-                "too many mirrors are served: try later",
-            )),
-        }
+        let place = Arc::clone(&self.streams).try_acquire_owned();
+        place.map_err(|_| {
+            let text = "too many mirrors are served: try later";
+            Fault::new(ResponseCode::ServerTooBusy, text).into()
+        })
     }
 
     /// Now, and never before the last event: a clock that was set back would make mirrors copy
@@ -170,12 +158,7 @@ fn point(since: &ReplicationPoint<'_>, homed: Option<&str>) -> Result<Point, Fau
         }
         ReplicationPoint::State(state) => state,
     };
-    let malformed = || {
-        Fault::new(
-            ResponseCode::ProtocolError,
-            "the replication state is no JSON",
-        )
-    };
+    let malformed = || wrong("the replication state is no JSON");
     let state: serde_json::Value = serde_json::from_str(state).map_err(|_| malformed())?;
     let state = state.as_object().ok_or_else(malformed)?;
     let own_name = state.get("ownName").and_then(serde_json::Value::as_str);
@@ -217,10 +200,7 @@ fn phase(resume: Option<&ResumePoint<'_>>) -> Result<Phase, Fault> {
         None | Some((0 | 1, _)) => Ok(Phase::Handles(None)),
         Some((2, resume)) => Ok(Phase::Handles(after(resume))),
         Some((3, resume)) => Ok(Phase::Prefixes(after(resume))),
-        Some(_) => Err(Fault::new(
-            ResponseCode::ProtocolError,
-            "there is no such phase to go on in",
-        )),
+        Some(_) => Err(wrong("there is no such phase to go on in")),
     }
 }
 
@@ -229,10 +209,7 @@ fn check_receiver(receiver: Receiver) -> Result<(), Fault> {
     if receiver.server_number < receiver.server_count {
         return Ok(());
     }
-    Err(Fault::new(
-        ResponseCode::ProtocolError,
-        "the receiver is not one of its site's servers",
-    ))
+    Err(wrong("the receiver is not one of its site's servers"))
 }
 
 fn signed(number: u64) -> i64 {

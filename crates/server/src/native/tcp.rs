@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use handfast_wire::{Codec, Envelope, OpFlags, Opcode, Reader, ResponseCode};
+use handfast_wire::{Codec, Envelope, OpFlags, Reader};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -13,12 +13,14 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::admission::body_memory::Sender;
 use crate::admission::connections::ClientConnection;
 use crate::admission::expensive_work::Busy;
+use crate::admission::network_of;
 use crate::admission::peer::Peer;
+use crate::error::wrong;
 use crate::native::feed::Feed;
 use crate::native::{
     LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, MessageWork, Native, Outgoing, Transport, header,
 };
-use crate::runtime::native_metrics::NativeMetrics;
+use crate::runtime::counters::Counted;
 
 /// How long a connection may be silent before a request, and how long a request and a reply may
 /// take to pass.
@@ -32,7 +34,7 @@ pub(crate) async fn serve_connection(
     client: ClientConnection,
 ) -> io::Result<()> {
     let ip = client.address.ip();
-    let _counted = NativeMetrics::connected(&native.context);
+    let _counted = Counted::new(Arc::clone(&native.context.metrics.open));
     let peer = Peer::connected(ip);
     let mut incoming = Vec::with_capacity(TYPICAL_MESSAGE);
     let mut outgoing = Vec::with_capacity(TYPICAL_MESSAGE);
@@ -67,9 +69,9 @@ pub(crate) async fn serve_connection(
                 let memory = memory.get_or_insert_with(|| {
                     deadline = deadline.min(Instant::now() + LONG_MESSAGE_TIMEOUT);
                     let bodies = &native.context.admission.body_memory;
-                    bodies.pool(Sender::Anonymous).permit(ip)
+                    bodies.permit(Sender::Anonymous, ip)
                 });
-                let more = incoming.capacity().saturating_sub(memory.bytes());
+                let more = incoming.capacity().saturating_sub(memory.count());
                 if more > 0 && !memory.grow(more, deadline).await {
                     return Err(io::ErrorKind::TimedOut.into());
                 }
@@ -95,7 +97,7 @@ pub(crate) async fn serve_connection(
                 feed = feed.or(reply.feed.take());
             }
         }
-        native.context.native_metrics.received(Transport::Tcp, end);
+        native.context.metrics.received(Transport::Tcp, end);
         incoming.drain(..end);
         incoming.shrink_to(TYPICAL_MESSAGE);
         drop(memory);
@@ -103,10 +105,7 @@ pub(crate) async fn serve_connection(
             continue;
         }
         send(&native, &mut stream, &outgoing, ip).await?;
-        native
-            .context
-            .native_metrics
-            .sent(Transport::Tcp, outgoing.len());
+        native.context.metrics.sent(Transport::Tcp, outgoing.len());
         outgoing.clear();
         outgoing.shrink_to(TYPICAL_MESSAGE);
         if let Some(feed) = feed {
@@ -152,7 +151,7 @@ async fn send(
             Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 let memory = &native.context.admission.response_memory;
-                let waiting = memory.try_take(client, bytes.len());
+                let waiting = memory.try_take(network_of(client), bytes.len());
                 let _waiting = waiting.ok_or(io::ErrorKind::TimedOut)?;
                 return timeout(TCP_TIMEOUT, stream.write_all(bytes)).await?;
             }
@@ -242,10 +241,7 @@ async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::R
         })?;
         if let Some(piece) = piece {
             timeout(TCP_TIMEOUT, stream.write_all(&piece)).await??;
-            sending
-                .context
-                .native_metrics
-                .sent(Transport::Tcp, piece.len());
+            sending.context.metrics.sent(Transport::Tcp, piece.len());
             feed = Some(left);
         }
     }
@@ -262,12 +258,9 @@ async fn refuse(
     request_id: u32,
     text: &str,
 ) -> io::Result<()> {
-    let code = ResponseCode::ProtocolError;
-    let error = native.responder().error(request_id, code, text);
-    native
-        .context
-        .native_metrics
-        .count(Transport::Tcp, Opcode::Reserved, code);
-    timeout(TCP_TIMEOUT, stream.write_all(&error.to_bytes())).await??;
+    let mut bytes = Vec::new();
+    let error = native.unread(request_id, wrong(text), Transport::Tcp);
+    error.write(&mut bytes);
+    timeout(TCP_TIMEOUT, stream.write_all(&bytes)).await??;
     stream.shutdown().await
 }

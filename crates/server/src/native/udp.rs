@@ -5,8 +5,8 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use handfast_registry::reuse_snapshots;
@@ -21,6 +21,7 @@ use crate::admission::udp_responses::Allowed;
 use crate::auth::remote_servers::RemoteServers;
 use crate::native::reassembly::MessageParts;
 use crate::native::{MessageWork, Native};
+use crate::runtime::lock::Lock;
 use crate::runtime::native_metrics::Dropped;
 use crate::runtime::native_metrics::Transport;
 use crate::runtime::snapshot_reuse;
@@ -64,10 +65,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             }
         };
         let octets = received.iter().map(|(length, _)| *length).sum();
-        native
-            .context
-            .native_metrics
-            .received(Transport::Udp, octets);
+        native.context.metrics.received(Transport::Udp, octets);
         for (buffer, (length, from)) in buffers.iter().zip(received) {
             let packet = buffer.get(..length).unwrap_or_default();
             let Some((from, ip)) = from.and_then(with_ip) else {
@@ -84,7 +82,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                 let admission = &native.context.admission;
                 let (seen, responses) = (&admission.seen_networks, &admission.udp_responses);
                 let Some(allowed) = responses.allowed(ip, seen, Instant::now) else {
-                    native.context.native_metrics.dropped(Dropped::RateLimit);
+                    native.context.metrics.dropped(Dropped::RateLimit);
                     return;
                 };
                 if native.answer_fast(&envelope, &payload, &mut replies.bytes, Transport::Udp) {
@@ -96,7 +94,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                     // some is dropped: its clients ask again.
                     let message = (envelope, payload.into_owned(), from, (ip, allowed));
                     if slow.try_send(message).is_err() {
-                        native.context.native_metrics.dropped(Dropped::Busy);
+                        native.context.metrics.dropped(Dropped::Busy);
                     }
                     responses.sent(ip, allowed, SLOW_COST, Instant::now);
                     return;
@@ -110,7 +108,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
         }
         native
             .context
-            .native_metrics
+            .metrics
             .sent(Transport::Udp, replies.bytes.len());
         snapshot_reuse::end();
         replies.send(socket);
@@ -148,7 +146,7 @@ impl Replies {
                 let responses = &native.context.admission.udp_responses;
                 responses.sent(ip, allowed, length, Instant::now);
             }
-            None => native.context.native_metrics.dropped(Dropped::RateLimit),
+            None => native.context.metrics.dropped(Dropped::RateLimit),
         }
     }
 
@@ -248,18 +246,18 @@ type Slow = (Envelope, Vec<u8>, SockaddrStorage, (IpAddr, Allowed));
 /// the rest.
 fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Slow>> {
     let (give, take) = sync_channel::<Slow>(MAX_WAITING_MESSAGES);
-    let take = Arc::new(Mutex::new(take));
+    let take = Arc::new(Lock::new(take));
     for _ in 0..WORKERS {
         let (native, socket, take) = (Arc::clone(native), socket.try_clone()?, Arc::clone(&take));
         let work = move || {
             let mut replies = Replies::new();
-            let next = || take.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let next = || take.lock().recv();
             while let Ok((envelope, payload, from, client)) = next() {
                 let permit = match native.work_of(&envelope, &payload) {
                     MessageWork::Login => {
                         let logins = &native.context.admission.expensive_work.logins;
                         let Ok(permit) = logins.enter_blocking(Peer::Datagram) else {
-                            native.context.native_metrics.dropped(Dropped::Busy);
+                            native.context.metrics.dropped(Dropped::Busy);
                             continue;
                         };
                         Some(permit)
@@ -276,7 +274,7 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
                 replies.account(&native, start, client);
                 native
                     .context
-                    .native_metrics
+                    .metrics
                     .sent(Transport::Udp, replies.bytes.len());
                 replies.send(&socket);
             }

@@ -7,6 +7,7 @@ use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Reader};
 
 use crate::admission::expensive_work::WorkQueue;
 use crate::auth::login::{busy, is_expensive};
+use crate::error::Fault;
 use crate::native::{Native, Outgoing, understands_referrals};
 use crate::runtime::native_metrics::Transport;
 
@@ -28,10 +29,8 @@ impl Native {
     /// The cost of a message.
     pub(crate) fn work_of(&self, envelope: &Envelope, payload: &[u8]) -> MessageWork {
         if envelope.flags.is_encrypted {
-            let session = self
-                .context
-                .sessions
-                .get(envelope.session_id, self.context.world.now());
+            let now = self.context.now();
+            let session = self.context.sessions.get(envelope.session_id, now);
             // What is in it is known when it is decrypted. Those who have logged in have shown who
             // they are.
             let is_known = session.is_none_or(|session| session.who().is_some());
@@ -88,13 +87,15 @@ impl Native {
 
     /// The answer to a message that has no place in its queue.
     pub(crate) fn busy(&self, envelope: &Envelope, transport: Transport) -> Outgoing {
-        let fault = busy();
-        let (code, text) = (fault.code, &fault.message);
-        let error = self.responder().error(envelope.request_id, code, text);
-        self.context
-            .native_metrics
-            .count(transport, Opcode::Reserved, code);
-        Outgoing::open(&error)
+        self.unread(envelope.request_id, busy(), transport)
+    }
+
+    /// The answer to a message that is not looked at.
+    pub(crate) fn unread(&self, request_id: u32, fault: Fault, transport: Transport) -> Outgoing {
+        let Fault { code, message } = fault;
+        let metrics = &self.context.metrics;
+        metrics.count(transport, Opcode::Reserved, code);
+        Outgoing::open(&self.responder().error(request_id, code, &message))
     }
 }
 

@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 
 use crate::admission::expensive_work::{Busy, WorkQueue};
 use crate::admission::peer::Peer;
+use crate::runtime::counters::Counted;
 
 /// How many threads there are for each core: enough for changes to be written together, and not so
 /// many that others get no time on the processor when clients ask for much.
@@ -20,7 +21,8 @@ static WAITING: AtomicU64 = AtomicU64::new(0);
 pub(crate) fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> JoinHandle<T> {
-    let waiting = WaitingWork::begin();
+    // Until the work begins, or is given up.
+    let waiting = Counted::new(&WAITING);
     tokio::task::spawn_blocking(move || {
         drop(waiting);
         work()
@@ -55,22 +57,6 @@ pub(crate) async fn run<T: Send + 'static>(
 /// How many pieces of work wait for a thread.
 pub(crate) fn queue_length() -> u64 {
     WAITING.load(Ordering::Relaxed)
-}
-
-/// Counted until it is dropped: when the work begins, or is given up.
-struct WaitingWork(());
-
-impl WaitingWork {
-    fn begin() -> Self {
-        WAITING.fetch_add(1, Ordering::Relaxed);
-        Self(())
-    }
-}
-
-impl Drop for WaitingWork {
-    fn drop(&mut self) {
-        WAITING.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! each thread has counters of its own, or shares them with a few, and a reader adds them up.
 
 use std::cell::Cell;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Into how many parts counters are cut.
@@ -38,5 +39,21 @@ impl<T> Shards<T> {
         counters
             .map(|counter| counter.load(Ordering::Relaxed))
             .sum()
+    }
+}
+
+/// One of the things that a counter counts, until it is dropped.
+pub(crate) struct Counted<C: Deref<Target = AtomicU64>>(C);
+
+impl<C: Deref<Target = AtomicU64>> Counted<C> {
+    pub(crate) fn new(counter: C) -> Self {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Self(counter)
+    }
+}
+
+impl<C: Deref<Target = AtomicU64>> Drop for Counted<C> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -1,8 +1,9 @@
-//! What the server needs to run on several cores: threads for blocking work, counters, snapshot
-//! reuse, and panics in the log.
+//! What the server needs to run on several cores: threads for blocking work, locks, counters,
+//! snapshot reuse, and panics in the log.
 
 pub(crate) mod blocking;
 pub(crate) mod counters;
+pub(crate) mod lock;
 pub(crate) mod native_metrics;
 pub(crate) mod panics;
 pub(crate) mod snapshot_reuse;

@@ -1,11 +1,10 @@
 //! Metrics of the native protocol.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use handfast_wire::{Opcode, ResponseCode};
 
-use crate::context::ServerContext;
 use crate::runtime::counters::Shards;
 
 /// How a native message came.
@@ -16,11 +15,8 @@ pub(crate) enum Transport {
     Udp,
 }
 
-const TRANSPORTS: [(Transport, &str); 3] = [
-    (Transport::Http, "http"),
-    (Transport::Tcp, "tcp"),
-    (Transport::Udp, "udp"),
-];
+/// All of them, by the numbers of [`number`].
+const TRANSPORTS: [&str; 3] = ["http", "tcp", "udp"];
 
 /// Why a message was not answered.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +32,7 @@ pub(crate) enum Dropped {
 pub(crate) struct NativeMetrics {
     shards: Shards<NativeCounters>,
     /// Connections that are open.
-    open: AtomicI64,
+    pub(crate) open: Arc<AtomicU64>,
 }
 
 struct NativeCounters {
@@ -78,16 +74,17 @@ impl NativeMetrics {
 
     /// Octets that came.
     pub(crate) fn received(&self, transport: Transport, octets: usize) {
-        let octets = u64::try_from(octets).unwrap_or(u64::MAX);
-        self.shards
-            .add(octets, |counters| counters.received.get(number(transport)));
+        self.add(octets, |counters| counters.received.get(number(transport)));
     }
 
     /// Octets that went.
     pub(crate) fn sent(&self, transport: Transport, octets: usize) {
+        self.add(octets, |counters| counters.sent.get(number(transport)));
+    }
+
+    fn add(&self, octets: usize, counter: impl FnOnce(&NativeCounters) -> Option<&AtomicU64>) {
         let octets = u64::try_from(octets).unwrap_or(u64::MAX);
-        self.shards
-            .add(octets, |counters| counters.sent.get(number(transport)));
+        self.shards.add(octets, counter);
     }
 
     /// A message that was not answered.
@@ -99,33 +96,27 @@ impl NativeMetrics {
         self.shards.add(1, |counters| counters.dropped.get(place));
     }
 
-    /// Counts a connection until the returned guard is dropped.
-    pub(crate) fn connected(context: &Arc<ServerContext>) -> NativeConnection {
-        context.native_metrics.open.fetch_add(1, Ordering::Relaxed);
-        NativeConnection(Arc::clone(context))
-    }
-
     /// Each transport, operation and outcome that was ever met, by name, and how often.
     pub(crate) fn requests(&self) -> Vec<(&'static str, String, String, u64)> {
-        let mut met = Vec::new();
-        for (transport, transport_name) in TRANSPORTS {
-            for opcode in 0..OPCODES {
-                for code in 0..CODES {
-                    let at = place(transport, opcode, code);
-                    let count = self.shards.sum(|counters| counters.requests.get(at));
-                    if count > 0 {
-                        let opcode = Opcode::ALL.get(opcode).map(ToString::to_string);
-                        let code = ResponseCode::ALL.get(code).map(|code| code.number());
-                        let code = code.map(|code| code.to_string());
-                        let other = || "other".to_string();
-                        let (opcode, code) =
-                            (opcode.unwrap_or_else(other), code.unwrap_or_else(other));
-                        met.push((transport_name, opcode, code, count));
-                    }
-                }
-            }
-        }
-        met
+        let slots = 0..TRANSPORTS.len() * OPCODES * CODES;
+        let counted = slots.map(|slot| {
+            let count = self.shards.sum(|counters| counters.requests.get(slot));
+            (slot, count)
+        });
+        let met = counted.filter(|(_, count)| *count > 0);
+        let met = met.map(|(slot, count)| {
+            let transport = TRANSPORTS.get(slot / (OPCODES * CODES));
+            let opcode = Opcode::ALL.get(slot / CODES % OPCODES);
+            let code = ResponseCode::ALL.get(slot % CODES);
+            let other = || "other".to_string();
+            (
+                transport.copied().unwrap_or_default(),
+                opcode.map_or_else(other, ToString::to_string),
+                code.map_or_else(other, |code| code.number().to_string()),
+                count,
+            )
+        });
+        met.collect()
     }
 
     /// How many requests were answered.
@@ -135,14 +126,14 @@ impl NativeMetrics {
 
     /// Octets by transport: those that came, and those that went.
     pub(crate) fn octets(&self) -> [(&'static str, u64, u64); TRANSPORTS.len()] {
-        TRANSPORTS.map(|(transport, name)| {
-            let received = self
-                .shards
-                .sum(|counters| counters.received.get(number(transport)));
-            let sent = self
-                .shards
-                .sum(|counters| counters.sent.get(number(transport)));
-            (name, received, sent)
+        std::array::from_fn(|at| {
+            let received = self.shards.sum(|counters| counters.received.get(at));
+            let sent = self.shards.sum(|counters| counters.sent.get(at));
+            (
+                TRANSPORTS.get(at).copied().unwrap_or_default(),
+                received,
+                sent,
+            )
         })
     }
 
@@ -155,34 +146,12 @@ impl NativeMetrics {
     /// Requests that were refused because there were too many: those answered so, and those not
     /// answered.
     pub(crate) fn refused(&self) -> u64 {
-        let busy = ResponseCode::ALL
-            .iter()
-            .position(|code| *code == ResponseCode::ServerTooBusy);
-        let code = busy.unwrap_or(CODES - 1);
-        let count = |transport, opcode| {
-            let at = place(transport, opcode, code);
-            self.shards.sum(|counters| counters.requests.get(at))
-        };
-        let answered: u64 = TRANSPORTS
-            .iter()
-            .flat_map(|(transport, _)| (0..OPCODES).map(|opcode| count(*transport, opcode)))
-            .sum();
+        let busy = ResponseCode::ServerTooBusy.number().to_string();
+        let requests = self.requests();
+        let answered = requests.iter().filter(|(_, _, code, _)| *code == busy);
+        let answered: u64 = answered.map(|(.., count)| count).sum();
         let lost: u64 = self.lost().iter().map(|(_, count)| count).sum();
         answered + lost
-    }
-
-    /// Connections that are open.
-    pub(crate) fn open(&self) -> u64 {
-        u64::try_from(self.open.load(Ordering::Relaxed)).unwrap_or_default()
-    }
-}
-
-/// A connection that is counted.
-pub(crate) struct NativeConnection(Arc<ServerContext>);
-
-impl Drop for NativeConnection {
-    fn drop(&mut self) {
-        self.0.native_metrics.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

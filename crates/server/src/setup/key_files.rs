@@ -7,7 +7,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use handfast_registry::sync_name;
-use handfast_wire::crypto::{CryptoError, PrivateKey, read_private_key, write_private_key};
+use handfast_wire::crypto::{
+    CryptoError, KeyFileError, PrivateKey, read_private_key, write_private_key,
+};
 use handfast_wire::{Codec, PublicKey};
 
 use crate::setup::identity::IdentityError;
@@ -36,10 +38,7 @@ pub(crate) fn server_key(folder: &Path) -> Result<PrivateKey, IdentityError> {
         keep(&public, &public_of(&key)?, 0o644)?;
         return Ok(key);
     };
-    let key = read_private_key(&bytes, None).map_err(|source| IdentityError::KeyFile {
-        path: private.clone(),
-        source,
-    })?;
+    let key = read_private_key(&bytes, None).map_err(bad_key(&private))?;
     match published {
         Some(published) if published != public_of(&key)? => {
             return Err(IdentityError::OtherKey { private, public });
@@ -55,18 +54,10 @@ pub(crate) fn administrator_key(folder: &Path) -> Result<Vec<u8>, IdentityError>
     let private = folder.join(ADMINISTRATOR_PRIVATE);
     let public = folder.join(ADMINISTRATOR_PUBLIC);
     if let Some(bytes) = read(&public)? {
-        let unreadable = |_| IdentityError::Unreadable {
-            path: public.clone(),
-            what: "a public key",
-        };
-        PublicKey::from_bytes(&bytes).map_err(unreadable)?;
-        return Ok(bytes);
+        return check_public(&public, bytes);
     }
     let key = if let Some(bytes) = read(&private)? {
-        read_private_key(&bytes, None).map_err(|source| IdentityError::KeyFile {
-            path: private,
-            source,
-        })?
+        read_private_key(&bytes, None).map_err(bad_key(&private))?
     } else {
         let key = PrivateKey::generate()?;
         keep_private(&private, &key)?;
@@ -79,11 +70,26 @@ pub(crate) fn administrator_key(folder: &Path) -> Result<Vec<u8>, IdentityError>
 
 /// A private key, without a passphrase: the server starts when nobody is there to say one.
 pub(crate) fn keep_private(path: &Path, key: &PrivateKey) -> Result<(), IdentityError> {
-    let bytes = write_private_key(key, None).map_err(|source| IdentityError::KeyFile {
-        path: path.to_path_buf(),
-        source,
-    })?;
+    let bytes = write_private_key(key, None).map_err(bad_key(path))?;
     keep(path, &bytes, 0o600)
+}
+
+/// The bytes of a file, if they are a public key.
+pub(crate) fn check_public(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, IdentityError> {
+    let (path, what) = (path.to_path_buf(), "a public key");
+    match PublicKey::from_bytes(&bytes) {
+        Ok(_) => Ok(bytes),
+        Err(_) => Err(IdentityError::Unreadable { path, what }),
+    }
+}
+
+/// The error for a key file that is none.
+pub(crate) fn bad_key(path: &Path) -> impl Fn(KeyFileError) -> IdentityError + use<> {
+    let path = path.to_path_buf();
+    move |source| IdentityError::KeyFile {
+        path: path.clone(),
+        source,
+    }
 }
 
 /// The bytes of the public key of a private one.

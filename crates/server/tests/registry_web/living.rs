@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{NewAuthority, NewToken, Principal, Role};
 use handfast_server::WebSettings;
+use handfast_testing::clock::NOW;
+use handfast_testing::{Response, Server};
 use serde_json::{Value as Json, json};
-
-use crate::web::{Answer, NOW, Server};
 
 const SECOND: u64 = 1_000;
 const DAY: u64 = 86_400 * SECOND;
@@ -36,13 +36,9 @@ impl Living {
             ("olga", Some(Role::Lead)),
             ("mia", Some(Role::Admin)),
         ] {
-            registry.create_account(operator, name, "").unwrap();
-            let who = Principal::account(name).unwrap();
-            if let Some(role) = role {
-                registry.grant(operator, "info:", &who, role).unwrap();
-            }
-            let made = registry.create_token(operator, name, NewToken::default());
-            tokens.push((name, made.unwrap().0));
+            let roles = role.map(|role| ("info:", role));
+            server.account(name, roles.as_slice());
+            tokens.push((name, server.token(name, NewToken::default())));
         }
         Self {
             server,
@@ -55,17 +51,13 @@ impl Living {
         self.clock.fetch_add(milliseconds, Ordering::SeqCst);
     }
 
-    fn call(&self, who: &str, method: &str, path: &str, body: &Json, headers: &str) -> Answer {
+    fn call(&self, who: &str, method: &str, path: &str, body: &Json, headers: &str) -> Response {
         let token = self.tokens.iter().find(|(name, _)| *name == who);
-        let known = token.map(|(_, token)| format!("Authorization: Bearer {token}\r\n"));
+        let token = token.map_or("", |(_, token)| token);
+        let path = format!("/api/v1{path}");
         let body = body.to_string();
-        let request = format!(
-            "{method} /api/v1{path} HTTP/1.1\r\nHost: names.example:8000\r\nConnection: close\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n{}{headers}\r\n{body}",
-            body.len(),
-            known.unwrap_or_default()
-        );
-        self.server.raw(request.as_bytes())
+        self.server
+            .ask(method, &path, &[token, headers], Some(&body))
     }
 
     /// Something that is to come out with a status.
@@ -76,13 +68,13 @@ impl Living {
             "{who} {method} {path}: {}",
             answer.body
         );
-        serde_json::from_str(&answer.body).unwrap()
+        answer.json()
     }
 
     fn get(&self, path: &str) -> Json {
         let answer = self.server.get(path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
-        serde_json::from_str(&answer.body).unwrap()
+        answer.json()
     }
 
     fn inspected(&self) -> (String, bool) {
@@ -114,7 +106,7 @@ fn form() -> Json {
     })
 }
 
-fn harmless(answer: &Answer) {
+fn harmless(answer: &Response) {
     for hostile in ["<script", "<img", "<b>trust"] {
         assert!(!answer.body.contains(hostile), "{}", answer.body);
     }
@@ -251,7 +243,7 @@ fn an_entry_lives_from_proposal_to_tombstone() {
             .contains("/registry/info/oai#security")
     );
     let program = server.accepting("/info:oai/x:y", "application/json");
-    let said: Json = serde_json::from_str(&program.body).unwrap();
+    let said = program.json();
     assert_eq!(said["location"], "https://oai.example/get?id=x%3Ay");
     // A program that asks for the location gets it, with the link.
     let located = server.get("/uri-res/I2L?info:oai/x:y");
@@ -452,7 +444,7 @@ fn info_11_security_considerations_are_linked_for_names_that_are_stored() {
         .unwrap();
     let urls = handfast_registry::NewName::urls(&["https://local.example/1"]);
     registry.create_name(operator, "info:oai/1", urls).unwrap();
-    let link_headers = |answer: &Answer| {
+    let link_headers = |answer: &Response| {
         let all = answer.head.lines();
         let found = all.filter(|line| line.to_ascii_lowercase().starts_with("link:"));
         found.collect::<Vec<_>>().join("\n")
@@ -541,7 +533,7 @@ fn the_api_takes_whole_names_and_urls() {
     let refused = |body: Json| {
         let answer = living.call("ann", "POST", "/names", &body, "");
         assert!((400..500).contains(&answer.status), "{}", answer.body);
-        let said: Json = serde_json::from_str(&answer.body).unwrap();
+        let said = answer.json();
         said["code"].as_str().unwrap().to_string()
     };
     assert_eq!(

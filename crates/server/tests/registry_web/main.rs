@@ -4,14 +4,10 @@
 #![expect(
     clippy::indexing_slicing,
     clippy::unwrap_used,
-    dead_code,
-    unreachable_pub,
-    reason = "a test may panic, and need not use all that another does"
+    reason = "a test may panic"
 )]
 
 mod living;
 mod oai;
 mod pages;
 mod resolving;
-#[path = "../web/mod.rs"]
-mod web;

@@ -1,8 +1,7 @@
 //! OAI-PMH 2.0, by its own words.
 
+use handfast_testing::Server;
 use roxmltree::{Document, Node};
-
-use crate::web::Server;
 
 const OAI: &str = "http://www.openarchives.org/OAI/2.0/";
 const DC: &str = "http://purl.org/dc/elements/1.1/";
@@ -319,10 +318,10 @@ fn a_form_and_an_old_link_ask_the_same() {
         .as_bytes(),
     );
     assert_eq!(form.body, plain);
-    let head = server.ask("HEAD", &format!("/oai?{query}"), "");
+    let head = server.ask("HEAD", &format!("/oai?{query}"), &[], None);
     assert_eq!((head.status, head.body.as_str()), (200, ""));
-    assert_eq!(server.ask("DELETE", "/oai", "").status, 405);
-    let other = server.ask("GET", "/oai?verb=Identify", "Origin: https://a.example\r\n");
+    assert_eq!(server.ask("DELETE", "/oai", &[], None).status, 405);
+    let other = server.get_with("/oai?verb=Identify", &["Origin: https://a.example\r\n"]);
     assert_eq!(
         other.header("access-control-allow-origin"),
         Some("https://a.example")

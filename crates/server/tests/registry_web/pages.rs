@@ -2,11 +2,10 @@
 
 use handfast_id::Namespaces;
 use handfast_registry::{AuthorityChange, Principal};
+use handfast_testing::{Response, Server};
 use serde_json::Value as Json;
 
-use crate::web::{Answer, Server};
-
-fn json(answer: &Answer) -> Json {
+fn json(answer: &Response) -> Json {
     assert_eq!(answer.status, 200, "{}", answer.body);
     assert!(
         answer
@@ -14,7 +13,7 @@ fn json(answer: &Answer) -> Json {
             .unwrap()
             .starts_with("application/json")
     );
-    serde_json::from_str(&answer.body).unwrap()
+    answer.json()
 }
 
 /// A text in a query.
@@ -128,7 +127,7 @@ fn one_address_answers_in_the_preferred_form() {
         // What is there already is not sent again.
         let tag = answer.header("etag").unwrap();
         let headers = format!("Accept: {accept}\r\nIf-None-Match: \"x\", {tag}\r\n");
-        let again = server.ask("GET", path, &headers);
+        let again = server.get_with(path, &[&headers]);
         assert_eq!((again.status, again.body.as_str()), (304, ""), "{path}");
         assert_eq!(again.header("etag"), Some(tag));
     }
@@ -150,8 +149,8 @@ fn one_address_answers_in_the_preferred_form() {
             "{path}"
         );
     }
-    assert_eq!(server.ask("POST", "/registry/", "").status, 405);
-    assert_eq!(server.ask("OPTIONS", "/registry/", "").status, 204);
+    assert_eq!(server.ask("POST", "/registry/", &[], None).status, 405);
+    assert_eq!(server.ask("OPTIONS", "/registry/", &[], None).status, 204);
 }
 
 #[test]
@@ -399,9 +398,9 @@ fn cid_9_authorities_are_a_tree_with_their_policies() {
 #[test]
 fn urn_10_registrations_are_published() {
     let server = Server::start();
-    let all: Json = serde_json::from_str(&server.get("/registry/urn.json").body).unwrap();
+    let all = server.get("/registry/urn.json").json();
     assert_eq!(all["namespaces"][0]["nid"], "urn-3");
-    let one: Json = serde_json::from_str(&server.get("/registry/urn/URN-3.json").body).unwrap();
+    let one = server.get("/registry/urn/URN-3.json").json();
     for (field, said) in [
         ("version", "1"),
         ("date", "2001-02-27"),

@@ -1,8 +1,6 @@
 //! What `info` URIs lead to (`INFO-11`, `INFO-12`).
 
-use serde_json::Value as Json;
-
-use crate::web::Server;
+use handfast_testing::Server;
 
 #[test]
 fn a_stored_record_comes_first() {
@@ -157,7 +155,7 @@ fn info_12_where_nothing_is_claimed_it_is_said_what_the_identifier_is() {
         assert!(page.body.contains(canonical));
         let problem = server.accepting(path, "application/json");
         assert_eq!(problem.status, status);
-        let said: Json = serde_json::from_str(&problem.body).unwrap();
+        let said = problem.json();
         assert_eq!(
             (&said["code"], &said["canonical"]),
             (&code.into(), &canonical.into())
@@ -203,7 +201,7 @@ fn resolution_requests_say_the_same() {
     let list = server.get(&format!("/uri-res/I2Ls?{ark}"));
     assert_eq!(list.body, format!("# {ark}\r\n{target}\r\n"));
     let nothing = server.accepting("/uri-res/I2L?info:pmid/1", "application/json");
-    let said: Json = serde_json::from_str(&nothing.body).unwrap();
+    let said = nothing.json();
     assert_eq!(
         (nothing.status, &said["code"]),
         (404, &"no-resolution".into())

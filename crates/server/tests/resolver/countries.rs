@@ -3,7 +3,7 @@
 use handfast_server::WebSettings;
 
 use crate::mmdb::made;
-use crate::web::Server;
+use handfast_testing::Server;
 
 const LOCATIONS: &[u8] = br#"<locations>
     <location href="https://de.example/" country="de" weight="0"/>
@@ -71,13 +71,12 @@ fn a_client_is_where_a_trusted_proxy_its_address_or_itself_says() {
         ),
         ("?country=gb&ip=192.0.2.7", "", "https://gb.example/"),
     ] {
-        let answer = server.ask("GET", &format!("/20.1000/loc{query}"), headers);
+        let answer = server.get_with(&format!("/20.1000/loc{query}"), &[headers]);
         assert_eq!(answer.location(), location, "{query} {headers}");
     }
-    let listed = server.ask(
-        "GET",
+    let listed = server.get_with(
         "/uri-res/N2L?20.1000/loc",
-        "X-Forwarded-For: 192.0.2.7\r\n",
+        &["X-Forwarded-For: 192.0.2.7\r\n"],
     );
     assert_eq!(listed.location(), "https://de.example/");
 }
@@ -88,7 +87,7 @@ fn nobody_else_is_believed() {
     let server = Server::start_with(settings);
     server.name("20.1000/loc", &[(1, "10320/loc", LOCATIONS)]);
     for headers in ["X-Forwarded-For: 192.0.2.7\r\n", "X-Country: GB\r\n"] {
-        let answer = server.ask("GET", "/20.1000/loc", headers);
+        let answer = server.get_with("/20.1000/loc", &[headers]);
         assert_eq!(answer.location(), "https://www.example/", "{headers}");
     }
 }

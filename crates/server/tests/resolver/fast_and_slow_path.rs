@@ -11,12 +11,12 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use handfast_registry::{NewName, NewValue, Principal};
+use handfast_testing::Server;
+use handfast_testing::clock::NOW;
 use handfast_wire::{Permissions, Ttl};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestRunner};
-
-use crate::web::{NOW, Server};
 
 const OPERATOR: Principal = Principal::Operator;
 const CASES: u32 = 400;

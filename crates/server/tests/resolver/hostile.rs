@@ -1,8 +1,7 @@
 //! Records and requests that mean harm: nothing fails, nothing loops, nothing leaves its place.
 
 use handfast_registry::{Edit, NewValue, Principal};
-
-use crate::web::Server;
+use handfast_testing::Server;
 
 fn say(server: &Server, xml: &str) {
     let edit = Edit::put(vec![NewValue::new(7, "HS_NAMESPACE", xml.as_bytes())]);

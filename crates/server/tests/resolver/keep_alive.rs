@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use handfast_registry::{Edit, NewValue, Principal};
 use handfast_server::WebSettings;
+use handfast_testing::Server;
+use handfast_testing::clock::NOW;
 use handfast_wire::Ttl;
-
-use crate::web::{NOW, Server};
 
 const OPERATOR: Principal = Principal::Operator;
 

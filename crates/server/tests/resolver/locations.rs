@@ -1,8 +1,7 @@
 //! Locations, links and headers that records name (`http-interfaces.md` B.5).
 
 use handfast_registry::{Edit, NewValue, Principal};
-
-use crate::web::Server;
+use handfast_testing::Server;
 
 fn say(server: &Server, prefix: &str, xml: &str) {
     let edit = Edit::put(vec![NewValue::new(7, "HS_NAMESPACE", xml.as_bytes())]);
@@ -161,7 +160,7 @@ fn methods_choose_in_their_order() {
         let locations = locations.map(|(name, more)| location(name, more));
         let id = format!("20.1000/m{at}");
         named(&server, &id, &root(attributes, &locations));
-        let answer = server.ask("GET", &format!("/{id}{query}"), headers);
+        let answer = server.get_with(&format!("/{id}{query}"), &[headers]);
         let expected = format!("https://{place}.example/");
         assert_eq!(
             answer.location(),
@@ -379,7 +378,7 @@ fn records_and_namespaces_add_links_and_headers() {
             ("HEAD", "", 302),
             ("GET", "?noredirect", 200),
         ] {
-            let answer = server.ask(method, &format!("/{id}{query}"), "");
+            let answer = server.ask(method, &format!("/{id}{query}"), &[], None);
             assert_eq!(answer.status, status, "{id}");
             assert_eq!(answer.header("x-robots-tag"), robots, "{id}");
             assert_eq!(answer.header("x-handle-of"), of, "{id}");

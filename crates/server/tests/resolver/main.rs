@@ -1,6 +1,6 @@
 //! Redirects and pages over HTTP (`http-interfaces.md` B), octet by octet where that matters.
 
-#![expect(clippy::unwrap_used, unreachable_pub, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod countries;
 mod fast_and_slow_path;
@@ -13,5 +13,3 @@ mod mmdb;
 mod pages;
 mod redirects;
 mod schemes;
-#[path = "../web/mod.rs"]
-mod web;

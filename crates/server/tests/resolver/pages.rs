@@ -1,8 +1,7 @@
 //! What people and programs are told, and what nobody can make the server say.
 
-use serde_json::{Value as Json, json};
-
-use crate::web::Server;
+use handfast_testing::Server;
+use serde_json::json;
 
 #[test]
 fn what_is_not_there_says_why_to_people_and_to_programs() {
@@ -74,14 +73,14 @@ fn what_is_not_there_says_why_to_people_and_to_programs() {
             Some("application/problem+json"),
             "{path}"
         );
-        let problem: Json = serde_json::from_str(&problem.body).unwrap();
+        let problem = problem.json();
         assert_eq!(
             (problem["status"].clone(), problem["code"].clone()),
             (status.into(), code.into())
         );
     }
     let gone = server.accepting("/20.1000/gone", "application/problem+json");
-    let gone: Json = serde_json::from_str(&gone.body).unwrap();
+    let gone = gone.json();
     assert_eq!(
         (gone["reason"].clone(), gone["successor"].clone()),
         ("a <b>mistake</b>".into(), "20.1000/5555".into())
@@ -109,7 +108,7 @@ fn programs_get_the_record_or_its_links() {
             answer.header("content-type"),
             Some("application/json;charset=UTF-8")
         );
-        let record: Json = serde_json::from_str(&answer.body).unwrap();
+        let record = answer.json();
         assert_eq!(
             (record["responseCode"].clone(), record["handle"].clone()),
             (1.into(), id.into())
@@ -117,7 +116,7 @@ fn programs_get_the_record_or_its_links() {
         assert_eq!(record["values"][0]["type"], "URL");
         let set = server.accepting(&format!("/{id}"), "application/linkset+json");
         assert_eq!(set.header("content-type"), Some("application/linkset+json"));
-        let set: Json = serde_json::from_str(&set.body).unwrap();
+        let set = set.json();
         let anchor = format!("http://names.example:8000/{id}");
         assert_eq!(set["linkset"][0]["anchor"], anchor);
         assert_eq!(set["linkset"][0]["cite-as"][0]["href"], anchor);
@@ -218,20 +217,23 @@ fn stored_octets_never_leave_their_place() {
 fn methods_and_other_sites() {
     let server = Server::start();
     for method in ["PUT", "DELETE", "PATCH", "TRACE", "NONSENSE"] {
-        let refused = server.ask(method, "/20.1000/5555", "");
+        let refused = server.ask(method, "/20.1000/5555", &[], None);
         assert_eq!(refused.status, 405, "{method}");
         assert_eq!(refused.header("allow"), Some("GET, HEAD, POST, OPTIONS"));
     }
     assert_eq!(
-        server.ask("OPTIONS", "/20.1000/5555", "").header("allow"),
+        server
+            .ask("OPTIONS", "/20.1000/5555", &[], None)
+            .header("allow"),
         Some("GET, HEAD, POST, OPTIONS")
     );
-    assert_eq!(server.ask("OPTIONS", "*", "").status, 200);
+    assert_eq!(server.ask("OPTIONS", "*", &[], None).status, 200);
     let origin = "Origin: https://page.example\r\n";
     let preflight = server.ask(
         "OPTIONS",
         "/20.1000/5555",
-        &format!("{origin}Access-Control-Request-Method: GET\r\n"),
+        &[&format!("{origin}Access-Control-Request-Method: GET\r\n")],
+        None,
     );
     assert_eq!(preflight.status, 200);
     assert_eq!(
@@ -240,8 +242,8 @@ fn methods_and_other_sites() {
     );
     for answer in [
         preflight,
-        server.ask("GET", "/20.1000/5555", origin),
-        server.ask("GET", "/20.1000/none", origin),
+        server.get_with("/20.1000/5555", &[origin]),
+        server.get_with("/20.1000/none", &[origin]),
     ] {
         assert_eq!(
             answer.header("access-control-allow-origin"),
@@ -284,7 +286,7 @@ fn the_front_page_takes_any_identifier_and_says_where_it_is() {
             .contains("<code>http://names.example:8000/</code>")
     );
     assert!(front.body.contains("<code>uri-res</code>"));
-    let said: Json = serde_json::from_str(&server.accepting("/", "application/json").body).unwrap();
+    let said = server.accepting("/", "application/json").json();
     assert_eq!(said["base"], "http://names.example:8000");
     assert_eq!(said["first-segments"], json!(["", "hdl"]));
     for (typed, location) in [
@@ -366,7 +368,7 @@ fn the_front_page_takes_any_identifier_and_says_where_it_is() {
         assert!(body.contains("name=\"id\"") && body.contains("role=\"alert\""));
         assert!(!body.contains("<script") && !body.contains("--"), "{body}");
         let problem = server.accepting(&format!("/?id={typed}"), "application/json");
-        let problem: Json = serde_json::from_str(&problem.body).unwrap();
+        let problem = problem.json();
         assert_eq!(problem["code"], "malformed", "{typed}");
     }
     for path in ["/http:%2F%2Fother.example/20.1000/5555", "/gopher:x/y"] {

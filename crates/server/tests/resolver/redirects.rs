@@ -1,9 +1,7 @@
 //! Where names lead.
 
 use handfast_registry::{NewName, NewValue, Principal};
-use serde_json::Value as Json;
-
-use crate::web::Server;
+use handfast_testing::Server;
 
 const LOCATIONS: &[u8] = br#"<locations chooseby="locatt,country,weighted" http_sc="307">
     <location id="0" href="https://uk.example/" country="gb" weight="0"/>
@@ -52,7 +50,7 @@ fn every_spelling_leads_to_the_same_place() {
             (302, location),
             "{path}"
         );
-        let head = server.ask("HEAD", path, "");
+        let head = server.ask("HEAD", path, &[], None);
         assert_eq!(head.sorted_head(), answer.sorted_head(), "{path}");
         assert_eq!(head.body, "");
     }
@@ -239,7 +237,7 @@ fn parameters_do_what_they_say() {
             .contains("<location href=\"https://example.org/1\" mode=\"legacy\" weight=\"1\"/>")
     );
     let api = many("?action=api&type=DESC");
-    let api: Json = serde_json::from_str(&api.body).unwrap();
+    let api = api.json();
     assert_eq!(
         (
             api["responseCode"].clone(),
@@ -260,7 +258,7 @@ fn locations_are_chosen() {
         ],
     );
     let by =
-        |query: &str, headers: &str| server.ask("GET", &format!("/20.1000/loc{query}"), headers);
+        |query: &str, headers: &str| server.get_with(&format!("/20.1000/loc{query}"), &[headers]);
     for (query, headers, status, location) in [
         ("", "", 303, "https://www.example/"),
         ("", "Accept: text/html\r\n", 303, "https://www.example/"),

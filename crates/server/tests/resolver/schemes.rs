@@ -1,8 +1,7 @@
 //! What is particular to ARKs, DOIs and hosts in other letters (`http-interfaces.md` B.4, E).
 
 use handfast_registry::Principal;
-
-use crate::web::Server;
+use handfast_testing::Server;
 
 #[test]
 fn parts_of_an_ark_lead_where_the_whole_leads() {

@@ -1,9 +1,10 @@
 //! A.6, A.7, A.15.
 
-use handfast_client::{Client, Creation, Login, Query, ServerAddress};
+use handfast_client::{Creation, Login, Query};
 use handfast_registry::NewName;
+use handfast_testing::OPERATOR;
 
-use crate::server::{ADMIN, LIMITED, OPERATOR, Server, Who};
+use crate::server::{ADMIN, LIMITED, RestServer, Who};
 use Who::{Nobody, Plain, PlainAdmin};
 
 fn code(code: u32, handle: &str) -> String {
@@ -17,7 +18,7 @@ fn said(code: u32, message: &str, handle: &str) -> String {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn handles_are_put_as_tabled() {
-    let server = Server::start();
+    let server = RestServer::start();
     let url = r#"{"index":1,"type":"URL","data":"http://a/"}"#;
     let mail = r#"{"index":"2","type":"EMAIL","data":{"format":"string","value":"e@x"}}"#;
     let (one, both) = (format!("[{url}]"), format!("[{url},{mail}]"));
@@ -101,7 +102,7 @@ fn handles_are_put_as_tabled() {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn handles_are_deleted_as_tabled() {
-    let server = Server::start();
+    let server = RestServer::start();
     let p1 = "20.1000/p1";
     let done = code(1, p1);
     server.check(&[
@@ -127,7 +128,7 @@ fn handles_are_deleted_as_tabled() {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn values_of_every_form_come_back() {
-    let server = Server::start();
+    let server = RestServer::start();
     let body = r#"[
         {"index":1,"type":"URL","data":"http://x/"},
         {"index":2,"type":"N","data":42},
@@ -174,11 +175,11 @@ fn values_of_every_form_come_back() {
     // Nobody said that a secret should be published.
     assert_eq!(data[8]["permissions"], "1100");
     let public = server.ask(Nobody, &format!("GET {path}"), &[], "");
-    assert!(!public.text().contains("not for everybody"));
+    assert!(!public.body.contains("not for everybody"));
     // The same again changes nothing, not even times.
     assert_eq!(server.put(ADMIN, path, &json.to_string()).status, 200);
     let second = server.ask(ADMIN, &format!("GET {path}"), &[], "");
-    assert_eq!(second.text(), first.text());
+    assert_eq!(second.body, first.body);
     assert_eq!(server.put(ADMIN, path, "[]").status, 200);
 }
 
@@ -186,7 +187,7 @@ fn values_of_every_form_come_back() {
 /// refused to server administrators.
 #[test]
 fn a_server_administrator_creates_the_record_of_a_prefix_that_was_homed() {
-    let server = Server::start();
+    let server = RestServer::start();
     let (path, na) = ("PUT /api/handles/0.NA/20.888", "0.NA/20.888");
     let values = r#"[{"index":1,"type":"URL","data":"http://a/"}]"#;
     server.check(&[
@@ -205,12 +206,9 @@ fn a_server_administrator_creates_the_record_of_a_prefix_that_was_homed() {
 
 #[test]
 fn a_change_over_one_interface_shows_on_every_interface() {
-    let server = Server::start();
-    let address: ServerAddress = server.served.addresses.native.to_string().parse().unwrap();
+    let server = RestServer::start();
     let login = Login::with_secret("300:20.1000/ADMIN", b"secret").unwrap();
-    let client = Client::new(handfast_client::Environment::system())
-        .at(address)
-        .with_login(login);
+    let client = server.client().with_login(login);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     for round in 0..5 {
         let name = format!("20.1000/web-{round}");
@@ -228,20 +226,20 @@ fn a_change_over_one_interface_shows_on_every_interface() {
             .block_on(client.create(&name, &values, Creation::default()))
             .unwrap();
         let reply = server.ask(Nobody, &format!("GET /api/handles/{name}"), &[], "");
-        assert!(reply.text().contains("http://native/"), "{}", reply.text());
+        assert!(reply.body.contains("http://native/"), "{}", reply.body);
 
         let name = format!("20.1000/own-{round}");
         let new = NewName::urls(&["http://own/"]);
         server.registry.create_name(&OPERATOR, &name, new).unwrap();
         let reply = server.ask(Nobody, &format!("GET /api/handles/{name}"), &[], "");
-        assert!(reply.text().contains("http://own/"));
+        assert!(reply.body.contains("http://own/"));
     }
 }
 
 /// Anybody could find out which names are reserved.
 #[test]
 fn what_is_reserved_is_nobodys_business() {
-    let server = Server::start();
+    let server = RestServer::start();
     let reserved = NewName {
         reserve: true,
         ..NewName::default()
@@ -256,7 +254,7 @@ fn what_is_reserved_is_nobodys_business() {
             let put = |name: &str| {
                 let path = format!("/api/handles/20.1000/{name}?overwrite={overwrite}");
                 let reply = server.put(who, &path, value);
-                (reply.status, reply.text().replace(name, "NAME"))
+                (reply.status, reply.body.replace(name, "NAME"))
             };
             assert_eq!(put("kept"), put("free"), "{who:?} {overwrite}");
         }
@@ -269,7 +267,7 @@ fn what_is_reserved_is_nobodys_business() {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn what_is_hidden_in_a_record_is_not_told_to_those_without_rights() {
-    let server = Server::start();
+    let server = RestServer::start();
     // 3 is hidden, and 9 is free.
     let value = |index: u32| {
         let rest = r#""type":"NOTE","data":"hidden","permissions":"1100"}]"#;
@@ -279,14 +277,14 @@ fn what_is_hidden_in_a_record_is_not_told_to_those_without_rights() {
     for rest in ["", "&overwrite=false", "&overwrite=true"] {
         let told = |index| {
             let reply = server.put(LIMITED, &path(index, rest), &value(index));
-            (reply.status, reply.text())
+            (reply.status, reply.body)
         };
         assert_eq!(told(3), told(9), "{rest}");
         assert_eq!(told(3).0, 403);
     }
     let told = |index| {
         let reply = server.ask(LIMITED, &format!("DELETE {}", path(index, "")), &[], "");
-        (reply.status, reply.text())
+        (reply.status, reply.body)
     };
     assert_eq!(told(3), told(9));
     assert_eq!(told(3).0, 403);

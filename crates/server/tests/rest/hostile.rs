@@ -1,12 +1,12 @@
 //! Hostile input: none of it makes a status of 500, or delays other clients.
 
-use crate::server::{ADMIN, Server, Who};
+use crate::server::{ADMIN, RestServer, Who};
 use Who::Nobody;
 
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn paths_and_queries_of_any_bytes_are_answered() {
-    let server = Server::start();
+    let server = RestServer::start();
     for (path, status) in [
         ("/api/handles/20.1000/%00", 404),
         ("/api/handles/20.1000/a%0D%0ASet-Cookie:x", 404),
@@ -43,7 +43,7 @@ fn paths_and_queries_of_any_bytes_are_answered() {
             expected.contains(&reply.status),
             "{path} {}\n{}",
             reply.head,
-            reply.text()
+            reply.body
         );
         assert!(!reply.head.to_lowercase().contains("set-cookie"), "{path}");
         assert_eq!(reply.headers("x").len(), 0);
@@ -53,7 +53,7 @@ fn paths_and_queries_of_any_bytes_are_answered() {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn bodies_of_any_bytes_are_refused() {
-    let server = Server::start();
+    let server = RestServer::start();
     let deep = "[".repeat(100_000);
     let deeper = format!(
         r#"[{{"index":1,"type":"X","data":{}"#,
@@ -84,13 +84,13 @@ fn bodies_of_any_bytes_are_refused() {
     ] {
         let reply = server.put(ADMIN, "/api/handles/20.1000/h", body);
         let start: String = body.chars().take(80).collect();
-        assert_eq!(reply.status, status, "{start} {}", reply.text());
+        assert_eq!(reply.status, status, "{start} {}", reply.body);
     }
     // An error never shows the data of one client to another.
     let body = r#"[{"index":300,"type":"HS_SECKEY","data":{"format":"hex","value":"topsecret"}}]"#;
     let reply = server.put(ADMIN, "/api/handles/20.1000/h", body);
     assert_eq!(reply.status, 400);
-    assert!(!reply.text().contains("topsecret"), "{}", reply.text());
+    assert!(!reply.body.contains("topsecret"), "{}", reply.body);
     let name = "x".repeat(3_000);
     let reply = server.put(ADMIN, &format!("/api/handles/20.1000/{name}"), "[]");
     assert_eq!(
@@ -98,7 +98,7 @@ fn bodies_of_any_bytes_are_refused() {
         (400, &102.into())
     );
     let reply = server.put(ADMIN, "/api/handles/20.1000/%00", "[]");
-    assert!(matches!(reply.status, 201 | 400), "{}", reply.text());
+    assert!(matches!(reply.status, 201 | 400), "{}", reply.body);
     assert_eq!(
         server
             .ask(Nobody, "GET /api/handles/20.1000/p1", &[], "")
@@ -110,7 +110,7 @@ fn bodies_of_any_bytes_are_refused() {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn sessions_and_forms_of_any_bytes_are_refused() {
-    let server = Server::start();
+    let server = RestServer::start();
     let json = [("Content-Type", "application/json")];
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
     for (what, headers, body, status) in [
@@ -122,17 +122,17 @@ fn sessions_and_forms_of_any_bytes_are_refused() {
         ("POST /api/handles/20.1000/p1", &form, "%FF", 400),
     ] {
         let reply = server.ask(Nobody, what, headers, body);
-        assert_eq!(reply.status, status, "{what} {body} {}", reply.text());
+        assert_eq!(reply.status, status, "{what} {body} {}", reply.body);
     }
     let request = b"GET /api/site HTTP/0.9\r\n\r\n";
-    let mut stream = std::net::TcpStream::connect(server.served.addresses.web).unwrap();
+    let mut stream = std::net::TcpStream::connect(server.web).unwrap();
     std::io::Write::write_all(&mut stream, request).unwrap();
-    assert!(server.folder.path().exists());
+    assert!(server.folder().exists());
 }
 
 #[test]
 fn selections_have_an_end() {
-    let server = Server::start();
+    let server = RestServer::start();
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
     let ask = |body: &str| server.ask(Nobody, "POST /api/handles/20.1000/p1", &form, body);
     // As much as a body holds, over and over the same.

@@ -5,13 +5,14 @@ use std::fmt::Write;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use handfast_registry::{Edit, NewValue};
+use handfast_testing::{OPERATOR, Response, exchange, tls};
 use handfast_wire::crypto::{SecretAlgorithm, answer_with_secret, verify_signature};
 use handfast_wire::{DigestAlgorithm, PublicKey};
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use serde_json::{Value as Json, json};
 
-use crate::server::{ADMIN, LIMITED, OPERATOR, Reply, Server, Who};
+use crate::server::{ADMIN, LIMITED, RestServer, Who};
 use Who::{Nobody, Plain};
 
 const HIDDEN: &str = "GET /api/handles/20.1000/p1?index=3&publicOnly=false";
@@ -21,14 +22,14 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// A fresh session: its id, and its nonce.
-fn session(server: &Server) -> (String, Vec<u8>) {
+fn session(server: &RestServer) -> (String, Vec<u8>) {
     let reply = server.ask(Nobody, "POST /api/sessions", &[], "");
     assert_eq!(reply.status, 201);
     assert_eq!(reply.headers("location"), ["/api/sessions/this"]);
     of(&reply)
 }
 
-fn of(reply: &Reply) -> (String, Vec<u8>) {
+fn of(reply: &Response) -> (String, Vec<u8>) {
     let json = reply.json();
     let nonce = BASE64_STANDARD.decode(json["nonce"].as_str().unwrap());
     (
@@ -38,7 +39,7 @@ fn of(reply: &Reply) -> (String, Vec<u8>) {
 }
 
 /// What a client answers a challenge with.
-fn answer(server: &Server, alg: &str, nonce: &[u8], secret: &[u8]) -> Json {
+fn answer(server: &RestServer, alg: &str, nonce: &[u8], secret: &[u8]) -> Json {
     let cnonce = [7; 16];
     let by_secret = |algorithm| {
         let made = answer_with_secret(secret, algorithm, nonce, &cnonce, &[9; 16]);
@@ -91,7 +92,7 @@ fn header(session: &str, answer: &Json) -> String {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn every_algorithm_logs_in() {
-    let server = Server::start();
+    let server = RestServer::start();
     for alg in [
         "MD5",
         "SHA",
@@ -117,7 +118,7 @@ fn every_algorithm_logs_in() {
         for _ in 0..2 {
             let headers = [("Authorization", &*authorization)];
             let reply = server.ask(Nobody, HIDDEN, &headers, "");
-            assert_eq!(reply.status, 200, "{alg} {} {}", reply.head, reply.text());
+            assert_eq!(reply.status, 200, "{alg} {} {}", reply.head, reply.body);
         }
         // From then on the session is enough.
         let named = format!("Handle sessionId={id}");
@@ -131,7 +132,7 @@ fn every_algorithm_logs_in() {
             let what = format!("{method} /api/sessions/this");
             let json = [("Content-Type", "application/json")];
             let reply = server.ask(Nobody, &what, &json, &right.to_string());
-            assert_eq!(reply.status, 200, "{alg} {}", reply.text());
+            assert_eq!(reply.status, 200, "{alg} {}", reply.body);
             assert_eq!(reply.json()["authenticated"], true);
             assert_eq!(reply.json()["id"], right["id"]);
             if method == "POST" {
@@ -151,7 +152,7 @@ fn every_algorithm_logs_in() {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn sessions_are_as_tabled() {
-    let server = Server::start();
+    let server = RestServer::start();
     let this = "GET /api/sessions/this";
     let (id, _) = session(&server);
     let named = format!("Handle sessionId=\"{id}\"");
@@ -171,7 +172,7 @@ fn sessions_are_as_tabled() {
         (this, &mine, 403),
     ] {
         let reply = server.ask(Nobody, what, headers, "");
-        assert_eq!(reply.status, status, "{what} {}", reply.text());
+        assert_eq!(reply.status, status, "{what} {}", reply.body);
         assert_eq!(
             reply.body.is_empty(),
             status != 200 && what != HIDDEN || headers == &unknown
@@ -180,7 +181,7 @@ fn sessions_are_as_tabled() {
     let reply = server.ask(Nobody, "GET /api/sessions", &[], "");
     assert_eq!(reply.headers("allow"), ["POST, OPTIONS"]);
     let reply = server.ask(Nobody, this, &[], "");
-    assert_eq!(reply.text(), r#"{"authenticated":false}"#);
+    assert_eq!(reply.body, r#"{"authenticated":false}"#);
     let reply = server.ask(Nobody, "DELETE /api/sessions/this", &[], "");
     assert_eq!(reply.status, 403);
     for what in ["POST /api/sessions", this, "DELETE /api/sessions/this"] {
@@ -201,7 +202,7 @@ fn sessions_are_as_tabled() {
 
 #[test]
 fn the_server_signs_who_it_is() {
-    let server = Server::start();
+    let server = RestServer::start();
     let site = server.ask(Plain, "GET /api/site", &[], "").json();
     let key = &site["site"]["servers"][0]["publicKey"]["value"];
     let number = |name: &str| {
@@ -235,7 +236,7 @@ fn the_server_signs_who_it_is() {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn challenges_are_as_tabled() {
-    let server = Server::start();
+    let server = RestServer::start();
     let reply = server.ask(Nobody, HIDDEN, &[], "");
     let lines = reply.headers("www-authenticate");
     assert_eq!(lines[0], "Basic realm=\"handle\"");
@@ -274,7 +275,7 @@ fn challenges_are_as_tabled() {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn passwords_are_read_leniently_and_compared_strictly() {
-    let server = Server::start();
+    let server = RestServer::start();
     for (user, status) in [
         ("300%3A20.1000/ADMIN:secret", 200),
         ("300%3A20.1000%2FADMIN:secret", 200),
@@ -293,13 +294,13 @@ fn passwords_are_read_leniently_and_compared_strictly() {
         (":", 401),
     ] {
         let reply = server.ask(Who::Basic(user), HIDDEN, &[], "");
-        assert_eq!(reply.status, status, "{user} {}", reply.text());
+        assert_eq!(reply.status, status, "{user} {}", reply.body);
     }
 }
 
 #[test]
 fn a_client_with_failed_logins_has_to_wait() {
-    let server = Server::start();
+    let server = RestServer::start();
     let wrong = Who::Basic("300%3A20.1000/ADMIN:wrong");
     let ask = |who| server.ask(who, "GET /api/handles/20.1000/p1?index=1", &[], "");
     let statuses: Vec<_> = (0..25).map(|_| ask(wrong).status).collect();
@@ -314,7 +315,7 @@ fn a_client_with_failed_logins_has_to_wait() {
 /// A hundred at once were looked at before the first was counted.
 #[test]
 fn a_client_with_many_failed_logins_at_once_has_to_wait() {
-    let server = Server::start();
+    let server = RestServer::start();
     let ask = |who| server.ask(who, "GET /api/handles/20.1000/p1?index=1", &[], "");
     let pair = std::sync::Barrier::new(60);
     let statuses: Vec<_> = std::thread::scope(|scope| {
@@ -337,7 +338,7 @@ fn a_client_with_many_failed_logins_at_once_has_to_wait() {
 
 #[test]
 fn signatures_are_not_failed_logins_and_names_are_bounded() {
-    let server = Server::start();
+    let server = RestServer::start();
     let ask = |authorization: &str| {
         let headers = [("Authorization", authorization)];
         server.ask(Nobody, HIDDEN, &headers, "").status
@@ -358,7 +359,7 @@ fn signatures_are_not_failed_logins_and_names_are_bounded() {
 /// A session went on with a key that had been taken away.
 #[test]
 fn a_session_ends_with_the_key_that_opened_it() {
-    let server = Server::start();
+    let server = RestServer::start();
     let opened = || {
         let (by_key, nonce) = session(&server);
         let signed = header(&by_key, &answer(&server, "KEY-SHA256", &nonce, b""));
@@ -395,7 +396,7 @@ fn a_session_ends_with_the_key_that_opened_it() {
 
 #[test]
 fn a_session_ends_with_the_handle_of_who_opened_it() {
-    let server = Server::start();
+    let server = RestServer::start();
     let reply = server.ask(LIMITED, "POST /api/sessions", &[], "");
     let named = format!("Handle sessionId=\"{}\"", of(&reply).0);
     let ask = || {
@@ -415,7 +416,7 @@ fn a_session_ends_with_the_handle_of_who_opened_it() {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn a_certificate_logs_in() {
-    let server = Server::start();
+    let server = RestServer::start();
     let der = PrivatePkcs8KeyDer::from(server.pkcs8.as_slice());
     let key = KeyPair::from_pkcs8_der_and_sign_algo(&der, &rcgen::PKCS_RSA_SHA256).unwrap();
     let uid = DnType::CustomDnType(vec![0, 9, 2342, 19_200_300, 100, 1, 1]);
@@ -439,15 +440,15 @@ fn a_certificate_logs_in() {
         let request = format!("{HIDDEN} HTTP/1.1\r\nHost: localhost\r\nConnection: \
             close\r\n{header}\r\n");
         let shown = Some((certificate, server.pkcs8.clone()));
-        let reply = server.send(request.as_bytes(), true, shown);
-        assert_eq!(reply.status, status, "{names:?} {header} {}", reply.text());
+        let reply = exchange(tls::connect(server.web, shown), request.as_bytes());
+        assert_eq!(reply.status, status, "{names:?} {header} {}", reply.body);
     }
 }
 
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn verifications_are_as_tabled() {
-    let server = Server::start();
+    let server = RestServer::start();
     let (nonce, cnonce) = (b"nonce", b"client");
     let encode = |text: String| {
         text.replace('+', "%2B")

@@ -16,5 +16,3 @@ mod one_reading;
 mod reading;
 mod searching;
 mod server;
-#[path = "../world/mod.rs"]
-mod world;

@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use handfast_registry::{NewName, NewValue};
+use handfast_testing::{Login, OPERATOR, Response, native};
 use handfast_wire::body::{
-    Body, Challenge, ChallengeAnswer, ErrorReply, HandleRequest, KeyExchange, RemoveRequest,
-    ResolutionRequest, SessionSetup, ValuesRequest, VerifyReply, VerifyRequest,
+    Body, ErrorReply, HandleRequest, KeyExchange, RemoveRequest, ResolutionRequest, SessionSetup,
+    ValuesRequest, VerifyReply, VerifyRequest,
 };
 use handfast_wire::crypto::{DhKeyPair, MODP_2048, SecretAlgorithm, answer_with_secret};
 use handfast_wire::{
-    Codec, Envelope, Header, Message, OpFlags, Opcode, Reference, ResponseCode, Value, Version,
-    put_bytes,
+    Codec, Message, OpFlags, Opcode, Reference, ResponseCode, Value, Version, put_bytes,
 };
 use socket2::{Domain, Socket, Type};
 
-use crate::server::{ADMIN, OPERATOR, Reply, Server, Who};
+use crate::server::{ADMIN, RestServer, Who};
 
 const HERE: [u8; 4] = [127, 0, 0, 1];
 const OTHER_NETWORK: [u8; 4] = [127, 0, 0, 2];
@@ -37,32 +37,25 @@ fn connect(to: SocketAddr, from: [u8; 4]) -> TcpStream {
     socket.into()
 }
 
-fn message<'b>(opcode: Opcode, body: &impl Body<'b>, session_id: u32, version: Version) -> Vec<u8> {
-    let envelope = Envelope {
-        request_id: 77,
-        session_id,
-        suggested: version,
-        ..Envelope::new(version)
-    };
-    let header = Header::request(opcode, u32::MAX / 2);
-    Message::new(envelope, header, body).to_bytes()
-}
-
-fn send(server: &Server, from: [u8; 4], message: &[u8]) -> Message<'static> {
-    let mut stream = connect(server.served.addresses.native, from);
+fn send(server: &RestServer, from: [u8; 4], message: &[u8]) -> Message<'static> {
+    let mut stream = connect(server.native, from);
     stream.write_all(message).unwrap();
     let mut reply = Vec::new();
     stream.read_to_end(&mut reply).unwrap();
-    Message::from_bytes(&reply).unwrap().into_owned()
+    native::message(&reply)
 }
 
-fn ask<'b>(server: &Server, opcode: Opcode, body: &impl Body<'b>) -> Message<'static> {
-    send(server, HERE, &message(opcode, body, 0, Version::CURRENT))
+fn ask<'b>(server: &RestServer, opcode: Opcode, body: &impl Body<'b>) -> Message<'static> {
+    send(
+        server,
+        HERE,
+        &native::request(opcode, body, 0, Version::CURRENT),
+    )
 }
 
 /// Asks, and answers the challenge.
 fn ask_as<'b>(
-    server: &Server,
+    server: &RestServer,
     opcode: Opcode,
     body: &impl Body<'b>,
     who: &str,
@@ -70,31 +63,8 @@ fn ask_as<'b>(
 ) -> Message<'static> {
     let challenge = ask(server, opcode, body);
     assert_eq!(challenge.outcome(), ResponseCode::AuthenticationNeeded);
-    let answer = answer(&challenge, who, secret, SecretAlgorithm::Sha256);
-    let number = challenge.envelope.session_id;
-    let opcode = Opcode::ChallengeResponse;
-    send(
-        server,
-        HERE,
-        &message(opcode, &answer, number, Version::CURRENT),
-    )
-}
-
-fn answer(
-    challenge: &Message<'_>,
-    who: &str,
-    secret: &[u8],
-    algorithm: SecretAlgorithm,
-) -> ChallengeAnswer<'static> {
-    let asked: Challenge<'_> = challenge.read().unwrap();
-    let (nonce, digest) = (&*asked.nonce, asked.digest.as_bytes());
-    let response = answer_with_secret(secret, algorithm, nonce, digest, &[9; 16]).unwrap();
-    let (index, handle) = who.split_once(':').unwrap();
-    ChallengeAnswer {
-        authentication_type: "HS_SECKEY".into(),
-        key: Reference::new(handle.to_string(), index.parse().unwrap()),
-        response: response.into(),
-    }
+    let login = Login::with_algorithm(who, secret, SecretAlgorithm::Sha256);
+    send(server, HERE, &login.response(&challenge))
 }
 
 fn verification(key: &str, secret: &[u8]) -> VerifyRequest<'static> {
@@ -122,9 +92,9 @@ fn expensive(key: &str, iterations: u32) -> VerifyRequest<'static> {
     }
 }
 
-fn verify(server: &Server, from: [u8; 4], secret: &[u8]) -> Result<bool, ResponseCode> {
+fn verify(server: &RestServer, from: [u8; 4], secret: &[u8]) -> Result<bool, ResponseCode> {
     let body = verification("300:20.1000/ADMIN", secret);
-    let request = message(Opcode::VerifyChallenge, &body, 0, Version::CURRENT);
+    let request = native::request(Opcode::VerifyChallenge, &body, 0, Version::CURRENT);
     let reply = send(server, from, &request);
     match reply.outcome() {
         ResponseCode::Success => Ok(reply.read::<VerifyReply>().unwrap().is_match),
@@ -132,14 +102,14 @@ fn verify(server: &Server, from: [u8; 4], secret: &[u8]) -> Result<bool, Respons
     }
 }
 
-fn login_over_rest(server: &Server, who: Who) -> Reply {
+fn login_over_rest(server: &RestServer, who: Who) -> Response {
     server.ask(who, "GET /api/handles/20.1000/p1?index=1", &[], "")
 }
 
 /// 29,000 secrets a second were tried natively, and the limit was that of REST alone.
 #[test]
 fn failed_logins_over_the_native_protocol_count_for_rest() {
-    let server = Server::start();
+    let server = RestServer::start();
     let told: Vec<_> = (0..25).map(|_| verify(&server, HERE, b"wrong")).collect();
     assert_eq!(told[..20], [Ok(false); 20]);
     assert_eq!(told[20..], [Err(ResponseCode::ServerTooBusy); 5]);
@@ -159,15 +129,15 @@ fn failed_logins_over_the_native_protocol_count_for_rest() {
     );
     assert_eq!(deleted.outcome(), ResponseCode::ServerTooBusy);
     let body = verification("300:20.1000/ADMIN", b"secret");
-    let tunnelled = message(Opcode::VerifyChallenge, &body, 0, Version::CURRENT);
+    let tunnelled = native::request(Opcode::VerifyChallenge, &body, 0, Version::CURRENT);
     let kind = "application/x-hdl-message";
     let head = format!(
         "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: \
          {kind}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
         tunnelled.len()
     );
-    let reply = server.send(&[head.as_bytes(), &tunnelled].concat(), false, None);
-    let reply = Message::from_bytes(&reply.body).unwrap();
+    let reply = server.raw(&[head.as_bytes(), &tunnelled].concat());
+    let reply = Message::from_bytes(&reply.bytes).unwrap();
     assert_eq!(reply.outcome(), ResponseCode::ServerTooBusy);
     // Nobody else waits.
     assert_eq!(verify(&server, OTHER_NETWORK, b"secret"), Ok(true));
@@ -175,7 +145,7 @@ fn failed_logins_over_the_native_protocol_count_for_rest() {
 
 #[test]
 fn failed_logins_over_rest_count_for_the_native_protocol() {
-    let server = Server::start();
+    let server = RestServer::start();
     let wrong = Who::Basic("300%3A20.1000/ADMIN:wrong");
     for _ in 0..10 {
         assert_eq!(login_over_rest(&server, wrong).status, 401);
@@ -193,7 +163,7 @@ fn failed_logins_over_rest_count_for_the_native_protocol() {
         base64(&[2; 32])
     );
     let reply = server.ask(Who::Nobody, &verification, &[], "");
-    assert_eq!(reply.status, 503, "{}", reply.text());
+    assert_eq!(reply.status, 503, "{}", reply.body);
     assert_eq!(
         verify(&server, HERE, b"secret"),
         Err(ResponseCode::ServerTooBusy)
@@ -204,12 +174,12 @@ fn failed_logins_over_rest_count_for_the_native_protocol() {
 /// Anybody can forge the addresses of others over UDP, and would have locked them out.
 #[test]
 fn failed_logins_over_udp_do_not_lock_clients_out_of_tcp() {
-    let server = Server::start();
+    let server = RestServer::start();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.connect(server.served.addresses.native).unwrap();
+    socket.connect(server.native).unwrap();
     let ask = |secret: &[u8]| {
         let body = verification("300:20.1000/ADMIN", secret);
-        let request = message(Opcode::VerifyChallenge, &body, 0, Version::CURRENT);
+        let request = native::request(Opcode::VerifyChallenge, &body, 0, Version::CURRENT);
         socket.send(&request).unwrap();
         let mut reply = [0; 2_048];
         let length = socket.recv(&mut reply).ok()?;
@@ -230,7 +200,7 @@ fn failed_logins_over_udp_do_not_lock_clients_out_of_tcp() {
 /// for minutes, though their senders had gone.
 #[test]
 fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
-    let server = Server::start();
+    let server = RestServer::start();
     let values = (1..=2_000).map(|index| NewValue::new(index, "HS_SECKEY", b"secret"));
     let name = NewName {
         values: values.collect(),
@@ -238,9 +208,9 @@ fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
     };
     let created = server.registry.create_name(&OPERATOR, "20.1000/many", name);
     created.unwrap();
-    let native = server.served.addresses.native;
+    let native = server.native;
     let attack = expensive("0:20.1000/many", 100_000);
-    let attack = message(Opcode::VerifyChallenge, &attack, 0, Version::CURRENT);
+    let attack = native::request(Opcode::VerifyChallenge, &attack, 0, Version::CURRENT);
     let began = Instant::now();
     assert_eq!(
         send(&server, OTHER_NETWORK, &attack).outcome(),
@@ -273,7 +243,7 @@ fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
     open.truncate(5);
     let began = Instant::now();
     let own = expensive("300:20.1000/ADMIN", 10_000);
-    let own = message(Opcode::VerifyChallenge, &own, 0, Version::CURRENT);
+    let own = native::request(Opcode::VerifyChallenge, &own, 0, Version::CURRENT);
     assert_eq!(send(&server, HERE, &own).outcome(), ResponseCode::Success);
     let last = send(&server, OTHER_NETWORK, &attack).outcome();
     assert_eq!(last, ResponseCode::Success);
@@ -288,7 +258,7 @@ fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
 /// who has rights.
 #[test]
 fn who_has_not_shown_who_they_are_hears_nothing() {
-    let server = Server::start();
+    let server = RestServer::start();
     let reserved = NewName {
         reserve: true,
         ..NewName::default()
@@ -377,7 +347,7 @@ fn who_has_not_shown_who_they_are_hears_nothing() {
 #[test]
 fn a_minimum_version_is_asked_for_where_keys_are_used() {
     let minimum = Version::new(2, 7);
-    let server = Server::start_with(|context| context.with_minimum_version(Some(minimum)));
+    let server = RestServer::start_with(move |context| context.with_minimum_version(Some(minimum)));
     let resolve = ResolutionRequest::all("20.1000/p1");
     let hidden = ResolutionRequest {
         indexes: vec![3],
@@ -405,17 +375,23 @@ fn a_minimum_version_is_asked_for_where_keys_are_used() {
                 otherwise
             }
         };
-        let public = code(message(Opcode::Resolution, &resolve, 0, version));
+        let public = code(native::request(Opcode::Resolution, &resolve, 0, version));
         assert_eq!(public, ResponseCode::Success, "{version}");
-        let session = code(message(Opcode::SessionSetup, &set_up, 0, version));
+        let session = code(native::request(Opcode::SessionSetup, &set_up, 0, version));
         assert_eq!(session, or(ResponseCode::Success), "{version}");
-        let verified = code(message(Opcode::VerifyChallenge, &verification, 0, version));
+        let verified = code(native::request(
+            Opcode::VerifyChallenge,
+            &verification,
+            0,
+            version,
+        ));
         assert_eq!(verified, or(ResponseCode::Success), "{version}");
-        let deleted = code(message(Opcode::DeleteHandle, &delete, 0, version));
+        let deleted = code(native::request(Opcode::DeleteHandle, &delete, 0, version));
         assert_eq!(deleted, or(ResponseCode::AuthenticationNeeded), "{version}");
-        let mut hidden = Message::from_bytes(&message(Opcode::Resolution, &hidden, 0, version))
-            .unwrap()
-            .into_owned();
+        let mut hidden =
+            Message::from_bytes(&native::request(Opcode::Resolution, &hidden, 0, version))
+                .unwrap()
+                .into_owned();
         hidden.header.flags = hidden.header.flags.without(OpFlags::PO);
         let hidden = code(hidden.to_bytes());
         assert_eq!(hidden, or(ResponseCode::AuthenticationNeeded), "{version}");
@@ -426,33 +402,30 @@ fn a_minimum_version_is_asked_for_where_keys_are_used() {
         (SecretAlgorithm::Pbkdf2HmacSha1, ResponseCode::Success),
     ] {
         let challenge = ask(&server, Opcode::DeleteHandle, &delete);
-        let answer = answer(&challenge, "300:20.1000/ADMIN", b"secret", algorithm);
-        let number = challenge.envelope.session_id;
-        let answer = message(Opcode::ChallengeResponse, &answer, number, Version::CURRENT);
-        assert_eq!(send(&server, HERE, &answer).outcome(), code);
+        let login = Login::with_algorithm("300:20.1000/ADMIN", b"secret", algorithm);
+        let answered = send(&server, HERE, &login.response(&challenge));
+        assert_eq!(answered.outcome(), code);
     }
 }
 
 /// 16 MB of requests that nobody answered pushed out the challenges of everybody else.
 #[test]
 fn long_requests_of_others_do_not_push_out_a_challenge() {
-    let server = Server::start();
+    let server = RestServer::start();
     let delete = HandleRequest::new("20.1000/p1");
     let challenge = ask(&server, Opcode::DeleteHandle, &delete);
     let long = ValuesRequest {
         handle: "20.1000/p1".into(),
         values: vec![Value::new(77, "NOTE", &[0; 250_000])],
     };
-    let long = message(Opcode::AddValue, &long, 0, Version::CURRENT);
+    let long = native::request(Opcode::AddValue, &long, 0, Version::CURRENT);
     for number in 0..100 {
         let from = [127, 0, 0, 2 + number % 4];
         let code = send(&server, from, &long).outcome();
         assert_eq!(code, ResponseCode::AuthenticationNeeded);
     }
     let algorithm = SecretAlgorithm::Pbkdf2HmacSha1;
-    let answer = answer(&challenge, "300:20.1000/ADMIN", b"secret", algorithm);
-    let number = challenge.envelope.session_id;
-    let answer = message(Opcode::ChallengeResponse, &answer, number, Version::CURRENT);
-    let code = send(&server, HERE, &answer).outcome();
+    let login = Login::with_algorithm("300:20.1000/ADMIN", b"secret", algorithm);
+    let code = send(&server, HERE, &login.response(&challenge)).outcome();
     assert_eq!(code, ResponseCode::Success);
 }

@@ -1,15 +1,14 @@
 //! One reading of a name (`CID-12`): profile × case rule × spelling × interface × flag.
 
 use std::fmt::Write as _;
-use std::io::{Read, Write};
-use std::net::{TcpStream, UdpSocket};
 use std::time::Duration;
 
-use crate::server::{ADMIN, OPERATOR, Server, Who};
+use crate::server::{ADMIN, RestServer, Who};
 use handfast_id::{RecognisedBy, recognise};
 use handfast_registry::{AuthorityChange, NewAuthority, Principal, Role};
-use handfast_wire::body::{ResolutionReply, ResolutionRequest};
-use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Version};
+use handfast_testing::{OPERATOR, native};
+use handfast_wire::OpFlags;
+use handfast_wire::body::ResolutionReply;
 
 const LOWER: &str = "d41d8cd98f00b204e9800998ecf8427e";
 const UPPER: &str = "D41D8CD98F00B204E9800998ECF8427E";
@@ -40,8 +39,8 @@ const PREFIXES: [Prefix; 3] = [
     },
 ];
 
-fn start() -> Server {
-    let server = Server::start();
+fn start() -> RestServer {
+    let server = RestServer::start();
     for prefix in &PREFIXES {
         let new = NewAuthority {
             change: AuthorityChange {
@@ -71,32 +70,14 @@ fn url_value(url: &str) -> String {
 }
 
 /// The first URL by the native protocol, over UDP or TCP.
-fn native(server: &Server, handle: &str, flags: OpFlags, is_udp: bool) -> Option<String> {
-    let envelope = Envelope {
-        request_id: 7,
-        ..Envelope::new(Version::CURRENT)
-    };
-    let mut header = Header::request(Opcode::Resolution, u32::MAX >> 1);
-    header.flags = header.flags | flags;
-    let request = Message::new(envelope, header, &ResolutionRequest::all(handle)).to_bytes();
-    let address = server.served.addresses.native;
-    let mut bytes = vec![0; 2_048];
-    if is_udp {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        socket.connect(address).unwrap();
-        socket
-            .set_read_timeout(Some(Duration::from_secs(5)))
-            .unwrap();
-        socket.send(&request).unwrap();
-        let length = socket.recv(&mut bytes).unwrap();
-        bytes.truncate(length);
+fn native(server: &RestServer, handle: &str, flags: OpFlags, is_udp: bool) -> Option<String> {
+    let request = native::resolution(handle, OpFlags::REQUEST | flags);
+    let bytes = if is_udp {
+        native::over_udp(server.native, &request, Duration::from_secs(5)).unwrap()
     } else {
-        bytes.clear();
-        let mut stream = TcpStream::connect(address).unwrap();
-        stream.write_all(&request).unwrap();
-        stream.read_to_end(&mut bytes).unwrap();
-    }
-    let reply = Message::from_bytes(&bytes).unwrap();
+        native::over_tcp(server.native, &request)
+    };
+    let reply = native::message(&bytes);
     let found: ResolutionReply<'_> = reply.read().ok()?;
     let data = &found.values.first()?.data;
     Some(String::from_utf8(data.to_vec()).unwrap())
@@ -115,7 +96,7 @@ fn encoded(text: &str) -> String {
 }
 
 /// Where a name leads by every interface that takes a spelling of it.
-fn everywhere(server: &Server, spelling: &str) -> Vec<(String, Option<String>)> {
+fn everywhere(server: &RestServer, spelling: &str) -> Vec<(String, Option<String>)> {
     let mut found = Vec::new();
     let get = |path: String| {
         let reply = server.ask(Who::Plain, &format!("GET {path}"), &[], "");
@@ -143,7 +124,7 @@ fn everywhere(server: &Server, spelling: &str) -> Vec<(String, Option<String>)> 
         found.push((path, location));
     }
     let (path, reply, _) = get(format!("/api/v1/names/{}", encoded(spelling)));
-    let body = reply.text();
+    let body = reply.body;
     let url = body
         .split('"')
         .find(|text| text.starts_with("https://e.example/"));
@@ -252,7 +233,7 @@ fn cid_13_equality_follows_the_rules_of_the_authority() {
     ] {
         let body = format!("{one}\n{other}\n");
         let reply = server.ask(Who::Plain, "POST /uri-res/I=I", &[], &body);
-        assert_eq!(reply.text().trim(), said, "{body}");
+        assert_eq!(reply.body.trim(), said, "{body}");
     }
 }
 
@@ -308,7 +289,7 @@ fn malformed_urls_are_taken_and_counted() {
         assert_eq!(server.put(ADMIN, &path, &url_value(url)).status, 201);
     }
     assert_eq!(server.registry.malformed_urls(), 2);
-    let metrics = server.ask(Who::Plain, "GET /metrics", &[], "").text();
+    let metrics = server.ask(Who::Plain, "GET /metrics", &[], "").body;
     assert!(
         metrics.contains("handfast_malformed_urls_total 2"),
         "{metrics}"

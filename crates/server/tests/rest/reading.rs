@@ -1,6 +1,7 @@
 //! A.3, A.5, A.8 to A.10, A.16.
+use handfast_testing::OPERATOR;
 
-use crate::server::{ADMIN, LIMITED, OPERATOR, Server, Who};
+use crate::server::{ADMIN, LIMITED, RestServer, Who};
 use handfast_registry::{Edit, NewValue};
 
 use Who::{Nobody, Plain, PlainAdmin};
@@ -36,7 +37,7 @@ fn code(code: u32, handle: &str) -> String {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn handles_are_read_as_tabled() {
-    let server = Server::start();
+    let server = RestServer::start();
     let p1 = "20.1000/p1";
     let public = record(p1, &[URL, EMAIL, DE]);
     let all = record(p1, &[URL, EMAIL, NOTE, DE]);
@@ -107,10 +108,10 @@ fn handles_are_read_as_tabled() {
 /// It was an empty record to administrators too.
 #[test]
 fn the_status_is_shown_to_administrators_of_the_server() {
-    let server = Server::start();
+    let server = RestServer::start();
     let path = "GET /api/handles/0.SITE/status";
     let shown = server.ask(ADMIN, path, &[], "");
-    let text = String::from_utf8(shown.body).unwrap();
+    let text = shown.body;
     assert_eq!(shown.status, 200, "{text}");
     for part in [
         r#""type":"CNRI.SERVER_STATUS""#,
@@ -133,14 +134,14 @@ fn the_status_is_shown_to_administrators_of_the_server() {
 
 #[test]
 fn a_delegated_prefix_is_referred() {
-    let server = Server::start();
+    let server = RestServer::start();
     let service = NewValue::new(5, "HS_SERV.PREFIX", b"20.9/service");
     server
         .registry
         .edit_name(&OPERATOR, "0.NA/20.1000", Edit::put(vec![service]))
         .unwrap();
     let reply = server.ask(Nobody, "GET /api/handles/0.NA/20.1000.7", &[], "");
-    assert_eq!(reply.status, 300, "{}", reply.text());
+    assert_eq!(reply.status, 300, "{}", reply.body);
     assert_eq!(reply.json()["responseCode"], 303);
     assert_eq!(reply.json()["values"][0]["data"]["value"], "20.9/service");
     let reply = server.ask(
@@ -161,7 +162,7 @@ fn a_delegated_prefix_is_referred() {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn listings_are_as_tabled() {
-    let server = Server::start();
+    let server = RestServer::start();
     let all = concat!(
         r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","#,
         r#""handles":["20.1000/ADMIN","20.1000/EMPTY","20.1000/LIMITED","20.1000/P1","#,
@@ -224,7 +225,7 @@ fn listings_are_as_tabled() {
 
 #[test]
 fn the_site_is_shown_to_everybody() {
-    let server = Server::start();
+    let server = RestServer::start();
     for what in ["GET /api/site", "GET /api/site/"] {
         let reply = server.ask(Plain, what, &[], "");
         let json = reply.json();
@@ -232,7 +233,7 @@ fn the_site_is_shown_to_everybody() {
         assert_eq!((reply.status, &json["responseCode"]), (200, &1.into()));
         assert_eq!(site["servers"][0]["publicKey"]["value"]["kty"], "RSA");
         let interfaces = site["servers"][0]["interfaces"].as_array().unwrap();
-        let port = server.served.addresses.web.port();
+        let port = server.web.port();
         assert!(
             interfaces
                 .iter()
@@ -243,7 +244,7 @@ fn the_site_is_shown_to_everybody() {
 
 #[test]
 fn answers_are_presented_as_asked() {
-    let server = Server::start();
+    let server = RestServer::start();
     let path = "/api/handles/20.1000/none";
     let ask = |method: &str, end: &str, headers: &[(&str, &str)]| {
         server.ask(Nobody, &format!("{method} {path}{end}"), headers, "")
@@ -260,7 +261,7 @@ fn answers_are_presented_as_asked() {
         head.headers("content-length"),
         [plain.body.len().to_string()]
     );
-    let pretty = ask("GET", "?pretty", &[]).text();
+    let pretty = ask("GET", "?pretty", &[]).body;
     assert_eq!(
         pretty,
         "{\n  \"responseCode\": 100,\n  \"handle\": \"20.1000/none\"\n}"
@@ -271,7 +272,7 @@ fn answers_are_presented_as_asked() {
         ["application/javascript;charset=UTF-8"]
     );
     assert_eq!(script.headers("x-content-type-options"), ["nosniff"]);
-    assert_eq!(script.text(), format!("a_b_c({});", plain.text()));
+    assert_eq!(script.body, format!("a_b_c({});", plain.body));
 
     let options = ask("OPTIONS", "", &[]);
     assert_eq!(
@@ -321,10 +322,10 @@ fn answers_are_presented_as_asked() {
 /// remembers.
 #[test]
 fn scripts_hold_what_is_public() {
-    let server = Server::start();
+    let server = RestServer::start();
     let reply = server.ask(ADMIN, "GET /api/handles/20.1000/p1?callback=f", &[], "");
     assert_eq!(reply.status, 200);
-    assert!(!reply.text().contains("hidden"));
+    assert!(!reply.body.contains("hidden"));
     let form = [
         ("Sec-Fetch-Site", "cross-site"),
         ("Sec-Fetch-Mode", "navigate"),
@@ -336,7 +337,7 @@ fn scripts_hold_what_is_public() {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn pages_of_others_change_nothing_in_the_name_of_a_user() {
-    let server = Server::start();
+    let server = RestServer::start();
     let (site, mode, origin) = ("Sec-Fetch-Site", "Sec-Fetch-Mode", "Origin");
     let (kind, by) = ("Content-Type", "X-Requested-With");
     let (evil, own) = ("https://evil.example", "https://localhost");
@@ -365,10 +366,10 @@ fn pages_of_others_change_nothing_in_the_name_of_a_user() {
         let status = if is_taken { 200 } else { 401 };
         let body = if headers.contains(&(kind, "application/json")) { "{}" } else { "" };
         let reply = server.ask(ADMIN, "POST /api/prefixes/0.NA/20.666", headers, body);
-        assert_eq!(reply.status, status, "{headers:?} {}", reply.text());
+        assert_eq!(reply.status, status, "{headers:?} {}", reply.body);
         let reply = server.ask(ADMIN, "POST /api/sessions", headers, body);
         let status = if is_taken { 201 } else { 403 };
-        assert_eq!(reply.status, status, "{headers:?} {}", reply.text());
+        assert_eq!(reply.status, status, "{headers:?} {}", reply.body);
     }
     let reply = server.ask(ADMIN, "DELETE /api/prefixes/0.NA/20.666", &[(origin, evil)], "");
     assert_eq!(reply.status, 200);

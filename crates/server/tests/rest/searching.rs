@@ -1,10 +1,11 @@
 //! C.3: reverse lookup.
+use handfast_testing::OPERATOR;
 
-use crate::server::{ADMIN, LIMITED, OPERATOR, Server, Who};
+use crate::server::{ADMIN, LIMITED, RestServer, Who};
 use Who::{Nobody, PlainAdmin};
 use handfast_registry::{NewName, NewValue};
 
-fn fill(server: &Server) {
+fn fill(server: &RestServer) {
     let long = format!("http://long/{}", "x".repeat(900));
     for (name, values) in [
         (
@@ -44,7 +45,7 @@ fn fill(server: &Server) {
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn handles_are_found_by_what_they_hold() {
-    let server = Server::start();
+    let server = RestServer::start();
     fill(&server);
     let ask = |who, what: &str| server.ask(who, &format!("GET /hrls/{what}"), &[], "");
     for (what, found) in [
@@ -67,20 +68,20 @@ fn handles_are_found_by_what_they_hold() {
         ("handles", "[]"),
     ] {
         let reply = ask(ADMIN, what);
-        assert_eq!((reply.status, &*reply.text()), (200, found), "{what}");
-        assert_eq!(ask(ADMIN, what).text(), found);
+        assert_eq!((reply.status, &*reply.body), (200, found), "{what}");
+        assert_eq!(ask(ADMIN, what).body, found);
     }
     let long = format!("handles?URL=http://long/{}", "x".repeat(900));
-    assert_eq!(ask(ADMIN, &long).text(), r#"["20.1000/D"]"#);
+    assert_eq!(ask(ADMIN, &long).body, r#"["20.1000/D"]"#);
     let records = ask(ADMIN, "handles?URL=*/4&retrieverecords=true");
     let expected = r#"{"20.2000/E":[{"type":"URL","value":"http://www.test.com/4"}]}"#;
-    assert_eq!(records.text(), expected);
+    assert_eq!(records.body, expected);
     assert_eq!(
-        ask(ADMIN, "handles?URL=x&retrieverecords=true").text(),
+        ask(ADMIN, "handles?URL=x&retrieverecords=true").body,
         "{}"
     );
     // Who may list nothing finds nothing.
-    assert_eq!(ask(LIMITED, "handles?URL=*").text(), "[]");
+    assert_eq!(ask(LIMITED, "handles?URL=*").body, "[]");
     for (who, what, status) in [
         (Nobody, "handles?URL=*", 401),
         (Who::Basic("300%3A20.1000/ADMIN:no"), "handles?URL=*", 401),
@@ -94,7 +95,7 @@ fn handles_are_found_by_what_they_hold() {
     ] {
         assert_eq!(ask(who, what).status, status, "{what}");
     }
-    assert_eq!(ask(Nobody, "ping").text(), "OK\n");
+    assert_eq!(ask(Nobody, "ping").body, "OK\n");
     let reply = ask(Nobody, "handles?URL=*");
     assert_eq!(
         reply.headers("www-authenticate"),
@@ -104,7 +105,7 @@ fn handles_are_found_by_what_they_hold() {
 
 #[test]
 fn searches_and_their_answers_have_an_end() {
-    let server = Server::start();
+    let server = RestServer::start();
     // As much as a record holds, in each of many.
     for number in 0..140 {
         let value = NewValue::new(1, "URL", "x".repeat(250_000).as_bytes());
@@ -121,7 +122,7 @@ fn searches_and_their_answers_have_an_end() {
     let ask = |what: &str| server.ask(ADMIN, &format!("GET /hrls/handles?{what}"), &[], "");
     let reply = ask("URL=x*&retrieverecords=true");
     assert_eq!(reply.status, 400);
-    assert!(reply.text().contains("limit"));
+    assert!(reply.body.contains("limit"));
     assert_eq!(ask("URL=x*&retrieverecords=true&limit=50").status, 200);
     assert_eq!(ask("URL=x*").json().as_array().unwrap().len(), 140);
     let pattern = |length: usize| format!("URL=*{}", "x".repeat(length - 1));

@@ -46,18 +46,17 @@ pub(super) struct FileLine {
 impl<R: BufRead> BatchReader<R> {
     /// A reader at the start of a batch.
     pub fn new(input: R) -> Self {
-        Self {
-            lines: Lines::new(input),
-            is_done: false,
-            size: 0,
-            files: Vec::new(),
-        }
+        Self::over(Lines::new(input))
     }
 
     /// The same reader, which also copies what it reads.
     pub(super) fn copying(input: R) -> Self {
+        Self::over(Lines::copying(input))
+    }
+
+    fn over(lines: Lines<R>) -> Self {
         Self {
-            lines: Lines::copying(input),
+            lines,
             is_done: false,
             size: 0,
             files: Vec::new(),

@@ -1,6 +1,5 @@
 //! Writing records as operations.
 
-use std::fmt;
 use std::io::{self, Write};
 
 use super::lines::MAX_LINE;
@@ -102,38 +101,16 @@ fn is_sayable(text: &str) -> bool {
 ///
 /// assert!(matches!(write_create(&mut Vec::new(), " a/b", &[]), Err(BatchWriteError::Handle)));
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchWriteError {
     /// A handle that is empty or very long, or has line ends, or blanks around it.
+    #[error(
+        "a batch cannot hold a handle that is empty, very long, or has line ends or \
+         blanks around it"
+    )]
     Handle,
     /// The output does not take it.
-    Io(io::Error),
-}
-
-impl From<io::Error> for BatchWriteError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl fmt::Display for BatchWriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Handle => f.write_str(
-                "a batch cannot hold a handle that is empty, very long, or has line ends or \
-                 blanks around it",
-            ),
-            Self::Io(_) => f.write_str("the batch cannot be written"),
-        }
-    }
-}
-
-impl std::error::Error for BatchWriteError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Handle => None,
-            Self::Io(error) => Some(error),
-        }
-    }
+    #[error("the batch cannot be written")]
+    Io(#[from] io::Error),
 }

@@ -12,7 +12,8 @@
 //! | `DELETE_HANDLE` | [`HandleRequest`] | [`Empty`] |
 //! | `ADD_VALUE`, `MODIFY_VALUE` | [`ValuesRequest`] | [`Empty`] |
 //! | `REMOVE_VALUE` | [`RemoveRequest`] | [`Empty`] |
-//! | `LIST_HANDLES`, `LIST_DERIVED_PREFIXES`, `LIST_HOMED_PREFIXES` | [`HandleRequest`] | [`ListReply`] |
+//! | `LIST_HANDLES`, `LIST_DERIVED_PREFIXES` | [`HandleRequest`] | [`ListReply`] |
+//! | `LIST_HOMED_PREFIXES` | [`HandleRequest`] | [`ListReply`] |
 //! | `RESPONSE_TO_CHALLENGE` | [`ChallengeAnswer`] | that of the original request |
 //! | `VERIFY_CHALLENGE` | [`VerifyRequest`] | [`VerifyReply`] |
 //! | `HOME_PREFIX`, `UNHOME_PREFIX` | [`HandleRequest`] | [`Empty`] |

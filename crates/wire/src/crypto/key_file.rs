@@ -165,18 +165,23 @@ fn des(passphrase: &[u8]) -> Result<OldCipher, KeyFileError> {
 /// let text = KeyFileError::Scheme(9).to_string();
 /// assert_eq!(text, "the encryption scheme 9 of the key file is not known");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFileError {
     /// The bytes are not those of a key file.
+    #[error("this is no private key file: {0}")]
     Decode(DecodeError),
     /// The file is encrypted.
+    #[error("the key file is encrypted, and needs its passphrase")]
     NoPassphrase,
     /// Parameters of the encryption that make no sense, or ask for too much work.
+    #[error("the encryption of the key file has unusable parameters")]
     Parameter,
     /// A scheme that is not known.
+    #[error("the encryption scheme {0} of the key file is not known")]
     Scheme(u32),
     /// The passphrase is wrong, or the file is damaged.
+    #[error("the passphrase of the key file is wrong, or the file is damaged")]
     WrongPassphrase,
 }
 
@@ -185,31 +190,6 @@ impl From<DecodeError> for KeyFileError {
         Self::Decode(error)
     }
 }
-
-impl fmt::Display for KeyFileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Decode(error) => write!(f, "this is no private key file: {error}"),
-            Self::NoPassphrase => {
-                f.write_str("the key file is encrypted, and needs its passphrase")
-            }
-            Self::Parameter => {
-                f.write_str("the encryption of the key file has unusable parameters")
-            }
-            Self::Scheme(scheme) => {
-                write!(
-                    f,
-                    "the encryption scheme {scheme} of the key file is not known"
-                )
-            }
-            Self::WrongPassphrase => {
-                f.write_str("the passphrase of the key file is wrong, or the file is damaged")
-            }
-        }
-    }
-}
-
-impl std::error::Error for KeyFileError {}
 
 const DES_ECB: u32 = 0;
 const PLAIN: u32 = 1;

@@ -28,8 +28,6 @@ mod session;
 mod sign;
 mod verify;
 
-use std::fmt;
-
 pub use counter::CounterWindow;
 pub use diffie_hellman::{DhKeyPair, MODP_2048, SharedSecret};
 pub use key_file::{KeyFileError, Protection, is_encrypted, read_private_key, write_private_key};
@@ -50,45 +48,28 @@ use crate::codec::DecodeError;
 ///
 /// assert_eq!(CryptoError::Mismatch.to_string(), "the signature or MAC does not match");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CryptoError {
     /// A name or code that stands for no algorithm known here.
+    #[error("the algorithm is not known")]
     Algorithm,
     /// The bytes are not what they should be.
-    Decode(DecodeError),
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
     /// The ciphertext does not decrypt.
+    #[error("the message does not decrypt with this key")]
     Decrypt,
     /// A key that cannot be used: its numbers make no sense, or are too small or too large.
+    #[error("the key cannot be used")]
     Key,
     /// The signature or MAC is not that of the message, or of another key.
+    #[error("the signature or MAC does not match")]
     Mismatch,
     /// A parameter that asks for too much work, or gives too little safety.
+    #[error("a parameter asks for too much work or too little safety")]
     Parameter,
     /// DSA keys verify here, and do not sign.
+    #[error("DSA keys do not sign here; use an RSA key")]
     VerifyOnly,
 }
-
-impl From<DecodeError> for CryptoError {
-    fn from(error: DecodeError) -> Self {
-        Self::Decode(error)
-    }
-}
-
-impl fmt::Display for CryptoError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Algorithm => f.write_str("the algorithm is not known"),
-            Self::Decode(error) => error.fmt(f),
-            Self::Decrypt => f.write_str("the message does not decrypt with this key"),
-            Self::Key => f.write_str("the key cannot be used"),
-            Self::Mismatch => f.write_str("the signature or MAC does not match"),
-            Self::Parameter => {
-                f.write_str("a parameter asks for too much work or too little safety")
-            }
-            Self::VerifyOnly => f.write_str("DSA keys do not sign here; use an RSA key"),
-        }
-    }
-}
-
-impl std::error::Error for CryptoError {}

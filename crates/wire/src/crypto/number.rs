@@ -1,33 +1,17 @@
 //! Arithmetic on large numbers in big-endian bytes. In constant time for the exponent.
 
-use std::borrow::Cow;
-
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
 use crypto_bigint::{BoxedUint, Odd};
 use zeroize::Zeroizing;
 
 use super::CryptoError;
-
-/// The bytes without leading zeros.
-pub(super) fn trim(number: &[u8]) -> &[u8] {
-    let zeros = number.iter().take_while(|octet| **octet == 0).count();
-    number.get(zeros..).unwrap_or_default()
-}
+pub(super) use crate::public_key::{canonical, trim};
 
 /// How many bits a number has.
 pub(super) fn bits(number: &[u8]) -> usize {
     let number = trim(number);
     let unused = number.first().map_or(0, |first| first.leading_zeros());
     number.len() * 8 - usize::try_from(unused).unwrap_or(0)
-}
-
-/// `handle-protocol.md` §6.5: "a leading 00 octet iff the top bit would be set".
-pub(super) fn canonical(number: &[u8]) -> Cow<'static, [u8]> {
-    let number = trim(number);
-    match number.first() {
-        Some(..0x80) => Cow::Owned(number.to_vec()),
-        _ => Cow::Owned([&[0], number].concat()),
-    }
 }
 
 /// Whether 1 < a < b - 1. Not in constant time: for public numbers.

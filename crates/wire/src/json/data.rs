@@ -12,6 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use super::site;
 use super::tree::{Tree, Wrong};
 use crate::batch::parse::hex;
+use crate::public_key::{canonical, trim};
 use crate::{Admin, AdminPermissions, Codec, PublicKey, Reference, Value, ValueList};
 
 /// The format and the form of data that has a structure, if the form says all of the data.
@@ -39,10 +40,7 @@ fn says_all(format: &str, form: &Json, data: &[u8]) -> bool {
 
 /// The bytes that `value` stands for in a format; the names of formats ignore case.
 pub(super) fn read<'a>(format: &str, value: Tree<'a>) -> Result<Cow<'a, [u8]>, Wrong> {
-    let wrong = |expected| Wrong::Member {
-        member: "data.value",
-        expected,
-    };
+    let wrong = |expected| Wrong::member("data.value", expected);
     let is = |name: &str| format.eq_ignore_ascii_case(name);
     if is("string") {
         let expected = "text, a whole number, true or false; another number goes into quotes";
@@ -63,10 +61,10 @@ pub(super) fn read<'a>(format: &str, value: Tree<'a>) -> Result<Cow<'a, [u8]>, W
     } else if is("key") {
         key(value)?.to_bytes()
     } else {
-        return Err(Wrong::Member {
-            member: "data.format",
-            expected: "`string`, `base64`, `hex`, `admin`, `vlist`, `site` or `key`",
-        });
+        return Err(Wrong::member(
+            "data.format",
+            "`string`, `base64`, `hex`, `admin`, `vlist`, `site` or `key`",
+        ));
     };
     Ok(bytes.into())
 }
@@ -101,10 +99,10 @@ fn admin(tree: Tree<'_>) -> Result<Vec<u8>, Wrong> {
     };
     let mut bytes = admin.to_bytes();
     let is_legacy = legacy.map_or(Some(false), |tree| tree.truth());
-    if is_legacy.ok_or(Wrong::Member {
-        member: "data.value.legacyByteLength",
-        expected: "true or false",
-    })? {
+    if is_legacy.ok_or(Wrong::member(
+        "data.value.legacyByteLength",
+        "true or false",
+    ))? {
         bytes.extend([0, 0]);
     }
     Ok(bytes)
@@ -126,11 +124,11 @@ fn admin_permissions(tree: Option<Tree<'_>>) -> Result<AdminPermissions, Wrong> 
     };
     bits.filter(|bits| *bits <= ALL)
         .map(AdminPermissions::from_bits)
-        .ok_or(Wrong::Member {
-            member: "data.value.permissions",
-            expected: "up to twelve digits 0 or 1, `*`, true or false, a number up to 4095, or a \
+        .ok_or(Wrong::member(
+            "data.value.permissions",
+            "up to twelve digits 0 or 1, `*`, true or false, a number up to 4095, or a \
                 list of up to twelve",
-        })
+        ))
 }
 
 const ALL: u16 = 0x0FFF;
@@ -148,10 +146,10 @@ pub(super) fn references<'a>(
 ) -> Result<Vec<Reference<'a>>, Wrong> {
     const KNOWN: &[&str; 2] = &["handle", "index"];
     let Tree::List(list) = tree else {
-        return Err(Wrong::Member {
-            member: of,
-            expected: "a list of objects with `handle` and `index`",
-        });
+        return Err(Wrong::member(
+            of,
+            "a list of objects with `handle` and `index`",
+        ));
     };
     list.into_iter()
         .map(|tree| {
@@ -167,10 +165,7 @@ fn reference<'a>(
     index: Option<Tree<'a>>,
 ) -> Result<Reference<'a>, Wrong> {
     let missing = |member| Wrong::Missing { of, member };
-    let wrong = |expected| Wrong::Member {
-        member: of,
-        expected,
-    };
+    let wrong = |expected| Wrong::member(of, expected);
     let Tree::Text(handle) = handle.ok_or_else(|| missing("handle"))? else {
         return Err(wrong("with text as `handle`"));
     };
@@ -190,7 +185,7 @@ pub(super) fn write_reference(reference: &Reference<'_>) -> Json {
 
 /// A JSON Web Key; `None` for a key that has no such form or of which the form would not say all.
 pub(super) fn write_key(data: &[u8]) -> Option<Json> {
-    let number = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(without_zeros(bytes));
+    let number = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(trim(bytes));
     let form = match PublicKey::from_bytes(data).ok()? {
         PublicKey::Dsa { q, p, g, y } => json!({
             "kty": "DSA", "y": number(&y), "p": number(&p), "q": number(&q), "g": number(&g),
@@ -204,7 +199,7 @@ pub(super) fn write_key(data: &[u8]) -> Option<Json> {
 /// Reads a JSON Web Key. Members about the use of a key are ignored (RFC 7517 §4), but a key with
 /// its private part must not be taken for a public one.
 fn key(tree: Tree<'_>) -> Result<PublicKey<'static>, Wrong> {
-    let wrong = |member, expected| Wrong::Member { member, expected };
+    let wrong = Wrong::member;
     let Tree::Object(members) = tree else {
         return Err(wrong("data.value", "a JSON Web Key, an object"));
     };
@@ -218,7 +213,7 @@ fn key(tree: Tree<'_>) -> Result<PublicKey<'static>, Wrong> {
             None => Err(Wrong::Missing { of, member: name }),
             Some(Tree::Text(text)) => BASE64_URL
                 .decode(&**text)
-                .map(|bytes| Cow::Owned(minimal(&bytes)))
+                .map(|bytes| canonical(&bytes))
                 .map_err(|_| wrong(of, "a key whose numbers are base64url")),
             Some(_) => Err(wrong(of, "a key whose numbers are text")),
         }
@@ -243,20 +238,6 @@ fn key(tree: Tree<'_>) -> Result<PublicKey<'static>, Wrong> {
         },
         _ => Err(wrong("data.value.kty", "`RSA` or `DSA`")),
     }
-}
-
-fn without_zeros(bytes: &[u8]) -> &[u8] {
-    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-    bytes.get(zeros..).unwrap_or_default()
-}
-
-/// `handle-protocol.md` §6.5: "a leading 00 octet iff the top bit would be set"; nought is one such
-/// octet.
-fn minimal(bytes: &[u8]) -> Vec<u8> {
-    let bytes = without_zeros(bytes);
-    let needs_zero = bytes.first().is_none_or(|byte| *byte >= 0x80);
-    let zero: &[u8] = if needs_zero { &[0] } else { &[] };
-    [zero, bytes].concat()
 }
 
 // Padding is written, but not asked for.

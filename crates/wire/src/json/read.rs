@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::tree::{Tree, Wrong};
 use super::{data, time};
@@ -101,20 +102,24 @@ impl<'de> Visitor<'de> for ValueVisitor {
         let mut references = None;
         while let Some(member) = map.next_key()? {
             match member {
-                Member::Index => member.set(&mut index, map.read(|tree| read_index(&tree))?)?,
-                Member::Type => member.set(&mut value_type, map.read(read_type)?)?,
+                Member::Index => set(&mut index, "index", map.read(|tree| read_index(&tree))?)?,
+                Member::Type => set(&mut value_type, "type", map.read(read_type)?)?,
                 Member::Data => {
                     let GivenData(bytes) = map.next_value()?;
-                    member.set(&mut data, bytes)?;
+                    set(&mut data, "data", bytes)?;
                 }
                 Member::Permissions => {
-                    member.set(&mut permissions, map.read(said(read_permissions))?)?;
+                    set(
+                        &mut permissions,
+                        "permissions",
+                        map.read(said(read_permissions))?,
+                    )?;
                 }
-                Member::Ttl => member.set(&mut ttl, map.read(said(|tree| read_ttl(&tree)))?)?,
-                Member::Timestamp => member.set(&mut timestamp, map.read(said(read_time))?)?,
+                Member::Ttl => set(&mut ttl, "ttl", map.read(said(|tree| read_ttl(&tree)))?)?,
+                Member::Timestamp => set(&mut timestamp, "timestamp", map.read(said(read_time))?)?,
                 Member::References => {
                     let read = said(|tree| data::references("references", tree));
-                    member.set(&mut references, map.read(read)?)?;
+                    set(&mut references, "references", map.read(read)?)?;
                 }
             }
         }
@@ -131,75 +136,24 @@ impl<'de> Visitor<'de> for ValueVisitor {
 }
 
 /// The members of a value.
-#[derive(Clone, Copy)]
+// In the order in which messages list them.
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
 enum Member {
-    Data,
     Index,
-    Permissions,
-    References,
-    Timestamp,
-    Ttl,
     Type,
+    Data,
+    Permissions,
+    Ttl,
+    Timestamp,
+    References,
 }
 
-impl Member {
-    const NAMES: &'static [&'static str] = &[
-        "index",
-        "type",
-        "data",
-        "permissions",
-        "ttl",
-        "timestamp",
-        "references",
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Data => "data",
-            Self::Index => "index",
-            Self::Permissions => "permissions",
-            Self::References => "references",
-            Self::Timestamp => "timestamp",
-            Self::Ttl => "ttl",
-            Self::Type => "type",
-        }
-    }
-
-    /// Keeps what is given, once.
-    fn set<T, E: Error>(self, slot: &mut Option<T>, given: T) -> Result<(), E> {
-        match slot.replace(given) {
-            None => Ok(()),
-            Some(_) => Err(E::duplicate_field(self.name())),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Member {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_identifier(MemberVisitor)
-    }
-}
-
-struct MemberVisitor;
-
-impl Visitor<'_> for MemberVisitor {
-    type Value = Member;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a member")
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<Member, E> {
-        match name {
-            "data" => Ok(Member::Data),
-            "index" => Ok(Member::Index),
-            "permissions" => Ok(Member::Permissions),
-            "references" => Ok(Member::References),
-            "timestamp" => Ok(Member::Timestamp),
-            "ttl" => Ok(Member::Ttl),
-            "type" => Ok(Member::Type),
-            other => Err(E::unknown_field(other, Member::NAMES)),
-        }
+/// Fills the place of a member, which may be given once.
+fn set<T, E: Error>(slot: &mut Option<T>, name: &'static str, given: T) -> Result<(), E> {
+    match slot.replace(given) {
+        None => Ok(()),
+        Some(_) => Err(E::duplicate_field(name)),
     }
 }
 
@@ -228,10 +182,7 @@ fn said<'de, T>(
 fn read_index(tree: &Tree<'_>) -> Result<u32, Wrong> {
     tree.number()
         .filter(|index| (1..=MAX_INDEX).contains(index))
-        .ok_or(Wrong::Member {
-            member: "index",
-            expected: "a number from 1 to 2147483647",
-        })
+        .ok_or(Wrong::member("index", "a number from 1 to 2147483647"))
 }
 
 /// Deployed software keeps an index in four bytes with a sign.
@@ -240,10 +191,7 @@ const MAX_INDEX: u32 = 0x7FFF_FFFF;
 fn read_type(tree: Tree<'_>) -> Result<Cow<'_, str>, Wrong> {
     match tree {
         Tree::Text(text) => Ok(text),
-        _ => Err(Wrong::Member {
-            member: "type",
-            expected: "text",
-        }),
+        _ => Err(Wrong::member("type", "text")),
     }
 }
 
@@ -257,11 +205,11 @@ fn read_permissions(tree: Tree<'_>) -> Result<Permissions, Wrong> {
         }),
         _ => None,
     };
-    bits.map(Permissions::from_bits).ok_or(Wrong::Member {
-        member: "permissions",
-        expected: "`*`, or digits 0 or 1 for admin-read, admin-write, public-read, public-write: \
+    bits.map(Permissions::from_bits).ok_or(Wrong::member(
+        "permissions",
+        "`*`, or digits 0 or 1 for admin-read, admin-write, public-read, public-write: \
             for example \"1110\"",
-    })
+    ))
 }
 
 fn read_ttl(tree: &Tree<'_>) -> Result<Ttl, Wrong> {
@@ -273,10 +221,10 @@ fn read_ttl(tree: &Tree<'_>) -> Result<Ttl, Wrong> {
             .or_else(|| time::read(text).map(Ttl::Absolute)),
         tree => tree.number().map(Ttl::Relative),
     };
-    ttl.ok_or(Wrong::Member {
-        member: "ttl",
-        expected: "a number of seconds, or a time such as \"2026-11-15T06:17:16Z\"",
-    })
+    ttl.ok_or(Wrong::member(
+        "ttl",
+        "a number of seconds, or a time such as \"2026-11-15T06:17:16Z\"",
+    ))
 }
 
 fn read_time(tree: Tree<'_>) -> Result<u32, Wrong> {
@@ -284,10 +232,10 @@ fn read_time(tree: Tree<'_>) -> Result<u32, Wrong> {
         Tree::Text(text) => time::read(&text),
         _ => None,
     };
-    time.ok_or(Wrong::Member {
-        member: "timestamp",
-        expected: "a time between 1970 and 2106 such as \"2026-11-15T06:17:16Z\"",
-    })
+    time.ok_or(Wrong::member(
+        "timestamp",
+        "a time between 1970 and 2106 such as \"2026-11-15T06:17:16Z\"",
+    ))
 }
 
 /// The member `data`.
@@ -302,11 +250,10 @@ impl<'de> Deserialize<'de> for GivenData<'de> {
 struct DataVisitor;
 
 impl DataVisitor {
-    const KNOWN: &'static [&'static str] = &["format", "value"];
-    const EXPECTED: Wrong = Wrong::Member {
-        member: "data",
-        expected: "an object with `format` and `value`, text, a whole number, true or false",
-    };
+    const EXPECTED: Wrong = Wrong::member(
+        "data",
+        "an object with `format` and `value`, text, a whole number, true or false",
+    );
 }
 
 impl<'de> Visitor<'de> for DataVisitor {
@@ -338,10 +285,10 @@ impl<'de> Visitor<'de> for DataVisitor {
 
     /// The text of `1.10` is lost by now, and data must be stored exactly.
     fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
-        Err(E::custom(Wrong::Member {
-            member: "data",
-            expected: "in quotes: a number that is not whole, or too large, is not kept exactly",
-        }))
+        Err(E::custom(Wrong::member(
+            "data",
+            "in quotes: a number that is not whole, or too large, is not kept exactly",
+        )))
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
@@ -360,48 +307,20 @@ impl<'de> Visitor<'de> for DataVisitor {
                 DataMember::Format => (&mut format, "data.format"),
                 DataMember::Value => (&mut value, "data.value"),
             };
-            if slot.replace(given).is_some() {
-                return Err(A::Error::duplicate_field(name));
-            }
+            set(slot, name, given)?;
         }
         let format = format.ok_or_else(|| A::Error::missing_field("data.format"))?;
         let value = value.ok_or_else(|| A::Error::missing_field("data.value"))?;
         let Tree::Text(format) = format else {
-            return Err(A::Error::custom(Wrong::Member {
-                member: "data.format",
-                expected: "text",
-            }));
+            return Err(A::Error::custom(Wrong::member("data.format", "text")));
         };
         data::read(&format, value).map_err(A::Error::custom)
     }
 }
 
-/// The members of `data`.
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
 enum DataMember {
     Format,
     Value,
-}
-
-impl<'de> Deserialize<'de> for DataMember {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_identifier(DataMemberVisitor)
-    }
-}
-
-struct DataMemberVisitor;
-
-impl Visitor<'_> for DataMemberVisitor {
-    type Value = DataMember;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a member of `data`")
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<DataMember, E> {
-        match name {
-            "format" => Ok(DataMember::Format),
-            "value" => Ok(DataMember::Value),
-            other => Err(E::unknown_field(other, DataVisitor::KNOWN)),
-        }
-    }
 }

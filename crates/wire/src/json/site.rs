@@ -115,7 +115,10 @@ pub(super) fn read(tree: Tree<'_>) -> Result<Site, Wrong> {
             .as_deref()
             .and_then(|text| text.split_once('.'))
             .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)))
-            .ok_or(wrong("site.protocolVersion", "text such as \"2.11\""))?,
+            .ok_or(Wrong::member(
+                "site.protocolVersion",
+                "text such as \"2.11\"",
+            ))?,
         serial: number(SITE, "serialNumber", serial)?,
         is_primary: truth("site.primarySite", is_primary)?,
         is_multi_primary: truth("site.multiPrimary", is_multi_primary)?,
@@ -128,10 +131,7 @@ pub(super) fn read(tree: Tree<'_>) -> Result<Site, Wrong> {
             Some(tree) => text("site.hashFilter", tree)?,
         },
         attributes: attributes.map_or(Ok(Vec::new()), read_attributes)?,
-        servers: list("site.servers", servers)?
-            .into_iter()
-            .map(read_server)
-            .collect::<Result<_, _>>()?,
+        servers: list("site.servers", servers, read_server)?,
     })
 }
 
@@ -161,7 +161,10 @@ fn read_attributes(tree: Tree<'_>) -> Result<Vec<(String, String)>, Wrong> {
             }
             Ok(attributes)
         }
-        _ => Err(wrong(OF, "a list of names and values, or an object")),
+        _ => Err(Wrong::member(
+            OF,
+            "a list of names and values, or an object",
+        )),
     }
 }
 
@@ -175,13 +178,10 @@ fn read_server(tree: Tree<'_>) -> Result<SiteServer, Wrong> {
     Ok(SiteServer {
         id: number(OF, "serverId", id)?,
         address: SiteServer::address_of(
-            address.ok_or(wrong("site.servers.address", "an IP address"))?,
+            address.ok_or(Wrong::member("site.servers.address", "an IP address"))?,
         ),
         public_key: public_key.map_or(Ok(Vec::new()), read_public_key)?,
-        interfaces: list("site.servers.interfaces", interfaces)?
-            .into_iter()
-            .map(read_interface)
-            .collect::<Result<_, _>>()?,
+        interfaces: list("site.servers.interfaces", interfaces, read_interface)?,
     })
 }
 
@@ -190,7 +190,7 @@ fn read_public_key(tree: Tree<'_>) -> Result<Vec<u8>, Wrong> {
     const OF: &str = "site.servers.publicKey";
     const KNOWN: &[&str; 2] = &["format", "value"];
     if let Tree::Text(text) = tree {
-        return hex(&text).ok_or(wrong(OF, "an object, or hexadecimal digits"));
+        return hex(&text).ok_or(Wrong::member(OF, "an object, or hexadecimal digits"));
     }
     let [format, value] = tree.members(OF, KNOWN, is_spelling_of)?;
     let format = format
@@ -198,7 +198,7 @@ fn read_public_key(tree: Tree<'_>) -> Result<Vec<u8>, Wrong> {
         .filter(|format| {
             ["key", "base64", "hex", "string"].contains(&&*format.to_ascii_lowercase())
         })
-        .ok_or(wrong(
+        .ok_or(Wrong::member(
             "site.servers.publicKey.format",
             "`key`, `base64`, `hex` or `string`",
         ))?;
@@ -221,7 +221,7 @@ fn read_interface(tree: Tree<'_>) -> Result<SiteInterface, Wrong> {
     let admin = truth("site.servers.interfaces.admin", admin)?;
     Ok(SiteInterface {
         kind: u8::from(admin) | u8::from(query) << 1,
-        protocol: protocol.ok_or(wrong(
+        protocol: protocol.ok_or(Wrong::member(
             "site.servers.interfaces.protocol",
             "`UDP`, `TCP`, `HTTP`, `HTTPS` or a number up to 255",
         ))?,
@@ -241,17 +241,13 @@ fn is_spelling_of(given: &str, known: &str) -> bool {
     given.eq_ignore_ascii_case(known) || given.eq_ignore_ascii_case(older)
 }
 
-fn wrong(member: &'static str, expected: &'static str) -> Wrong {
-    Wrong::Member { member, expected }
-}
-
 fn number<T: TryFrom<i128>>(
     of: &'static str,
     member: &'static str,
     tree: Option<Tree<'_>>,
 ) -> Result<T, Wrong> {
     let tree = tree.ok_or(Wrong::Missing { of, member })?;
-    tree.number().ok_or(wrong(
+    tree.number().ok_or(Wrong::member(
         member,
         "a whole number that the wire form has room for",
     ))
@@ -259,16 +255,22 @@ fn number<T: TryFrom<i128>>(
 
 fn truth(member: &'static str, tree: Option<Tree<'_>>) -> Result<bool, Wrong> {
     tree.map_or(Some(false), |tree| tree.truth())
-        .ok_or(wrong(member, "true or false"))
+        .ok_or(Wrong::member(member, "true or false"))
 }
 
 fn text(member: &'static str, tree: Tree<'_>) -> Result<String, Wrong> {
-    tree.text().map(Into::into).ok_or(wrong(member, "text"))
+    tree.text()
+        .map(Into::into)
+        .ok_or(Wrong::member(member, "text"))
 }
 
-fn list<'a>(member: &'static str, tree: Option<Tree<'a>>) -> Result<Vec<Tree<'a>>, Wrong> {
+fn list<T>(
+    member: &'static str,
+    tree: Option<Tree<'_>>,
+    read: impl Fn(Tree<'_>) -> Result<T, Wrong>,
+) -> Result<Vec<T>, Wrong> {
     match tree {
-        Some(Tree::List(list)) => Ok(list),
-        _ => Err(wrong(member, "a list")),
+        Some(Tree::List(list)) => list.into_iter().map(read).collect(),
+        _ => Err(Wrong::member(member, "a list")),
     }
 }

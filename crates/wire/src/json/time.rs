@@ -19,32 +19,19 @@ pub(super) fn digits(seconds: u32) -> [u8; 20] {
     let at = OffsetDateTime::from_unix_timestamp(i64::from(seconds))
         .unwrap_or(OffsetDateTime::UNIX_EPOCH);
     let year = at.year().unsigned_abs();
-    let tens = |number: u32| u8::try_from(number / 10 % 10).unwrap_or_default() + b'0';
-    let ones = |number: u32| u8::try_from(number % 10).unwrap_or_default() + b'0';
-    let (month, day) = (u32::from(u8::from(at.month())), u32::from(at.day()));
-    let (hour, minute) = (u32::from(at.hour()), u32::from(at.minute()));
-    let second = u32::from(at.second());
+    let rest = [
+        at.month().into(),
+        at.day(),
+        at.hour(),
+        at.minute(),
+        at.second(),
+    ];
+    let digit = |number: u32| u8::try_from(number % 10).unwrap_or_default() + b'0';
+    let two = |number: u32| [digit(number / 10), digit(number)];
+    let [[y0, y1], [y2, y3]] = [year / 100, year].map(two);
+    let [[m0, m1], [d0, d1], [h0, h1], [n0, n1], [s0, s1]] = rest.map(u32::from).map(two);
     [
-        tens(year / 100),
-        ones(year / 100),
-        tens(year),
-        ones(year),
-        b'-',
-        tens(month),
-        ones(month),
-        b'-',
-        tens(day),
-        ones(day),
-        b'T',
-        tens(hour),
-        ones(hour),
-        b':',
-        tens(minute),
-        ones(minute),
-        b':',
-        tens(second),
-        ones(second),
-        b'Z',
+        y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1, b'T', h0, h1, b':', n0, n1, b':', s0, s1, b'Z',
     ]
 }
 

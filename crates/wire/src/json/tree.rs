@@ -70,11 +70,7 @@ impl<'a> Tree<'a> {
         is: impl Fn(&str, &str) -> bool,
     ) -> Result<[Option<Tree<'a>>; N], Wrong> {
         let Self::Object(given) = self else {
-            let expected = "an object";
-            return Err(Wrong::Member {
-                member: of,
-                expected,
-            });
+            return Err(Wrong::member(of, "an object"));
         };
         let mut found = [const { None }; N];
         for (name, tree) in given {
@@ -202,6 +198,12 @@ pub(super) enum Wrong {
         member: String,
         known: &'static [&'static str],
     },
+}
+
+impl Wrong {
+    pub(super) const fn member(member: &'static str, expected: &'static str) -> Self {
+        Self::Member { member, expected }
+    }
 }
 
 impl fmt::Display for Wrong {

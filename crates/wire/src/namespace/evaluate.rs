@@ -40,11 +40,11 @@ pub enum Outcome {
 /// use handfast_wire::namespace::{Namespace, Outcome, evaluate, split};
 ///
 /// let chain = [Namespace::parse(
-///     r#"<n><template><value type="URL" data="https://example.org/${extension}"/></template></n>"#,
+///     r#"<n><template><value type="URL" data="https://x.example/${extension}"/></template></n>"#,
 /// )?];
 /// let handle = split("20.1000/a@b", "@").unwrap();
 /// let made = evaluate(&chain, &handle, &[], false, &mut |_| None)?;
-/// assert_eq!(made, Outcome::Values(vec![Value::new(1, "URL", b"https://example.org/b")]));
+/// assert_eq!(made, Outcome::Values(vec![Value::new(1, "URL", b"https://x.example/b")]));
 /// # Ok::<_, handfast_wire::namespace::NamespaceError>(())
 /// ```
 pub fn evaluate(

@@ -226,14 +226,17 @@ pub fn namespace_value<'v, 'a>(values: &'v [Value<'a>]) -> Option<&'v Value<'a>>
 /// let error = Namespace::parse("<namespace>").unwrap_err();
 /// assert!(matches!(error, NamespaceError::Xml { line: 1, .. }));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NamespaceError {
     /// A regular expression that is not valid, or that cannot be matched in bounded time.
+    #[error("a regular expression of the template cannot be used")]
     Expression,
     /// The text is too long, or the template asks for too much work.
+    #[error("the namespace is too long, or its template too much work")]
     TooMuch,
     /// Not XML, or XML with a document type.
+    #[error("the namespace is not XML at line {line}, column {column}")]
     Xml {
         /// The line, from 1.
         line: u32,
@@ -241,25 +244,6 @@ pub enum NamespaceError {
         column: u32,
     },
 }
-
-impl fmt::Display for NamespaceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Expression => f.write_str("a regular expression of the template cannot be used"),
-            Self::TooMuch => {
-                f.write_str("the namespace is too long, or its template too much work")
-            }
-            Self::Xml { line, column } => {
-                write!(
-                    f,
-                    "the namespace is not XML at line {line}, column {column}"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for NamespaceError {}
 
 /// Whether no element of a text can have more than a thousand attributes: readers of XML compare
 /// each of them with all others, so that a text of many takes long to read.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::name::edit::Edit;
-use crate::{Environment, NewAuthority, NewName, Registry, Verify, verify_proof};
+use crate::{Environment, NameAction, NewAuthority, NewName, Registry, Verify, verify_proof};
 
 const OPERATOR: Principal = Principal::Operator;
 
@@ -73,7 +73,12 @@ fn keys_that_begin_alike_do_not_cut_off_a_history() {
     assert_eq!(events(&registry, "20.1/victim"), expected);
     let (last, before) = (expected.len() - 1, expected.len() - 2);
     registry
-        .undo(&OPERATOR, "20.1/victim", expected.get(last).copied())
+        .change_name(
+            &OPERATOR,
+            "20.1/victim",
+            None,
+            NameAction::Undo(expected.get(last).copied()),
+        )
         .unwrap();
     assert!(expected.get(before).is_some());
     let proof = registry.prove(&OPERATOR, "20.1/victim").unwrap();
@@ -82,7 +87,9 @@ fn keys_that_begin_alike_do_not_cut_off_a_history() {
     // Stored names of this kind are withdrawn and restored as any other.
     let odd = "20.1/victim\0";
     registry.withdraw_name(&OPERATOR, odd, "x", None).unwrap();
-    registry.restore_name(&OPERATOR, odd).unwrap();
+    registry
+        .change_name(&OPERATOR, odd, None, NameAction::Restore)
+        .unwrap();
     assert!(registry.show(&OPERATOR, odd).is_ok());
     let verified = registry.verify_log(&Verify::default(), &mut |_, _| ());
     let verified = verified.unwrap();
@@ -119,7 +126,9 @@ fn a_hidden_name_that_was_assigned_twice_is_found_in_the_folder() {
         verified.unwrap()
     };
     create("20.2/a").unwrap();
-    registry.erase_name(&OPERATOR, "20.2/a").unwrap();
+    registry
+        .change_name(&OPERATOR, "20.2/a", None, NameAction::Erase)
+        .unwrap();
     create("20.2/a").unwrap();
     let first = create("20.2/b").unwrap().record.last_event;
     let verified = verify();

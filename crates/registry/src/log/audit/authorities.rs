@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::broken_rule::BrokenRule;
 use super::canonical::{has_names, is_authority};
 use super::finding::Findings;
-use super::note::{Note, Notes};
+use super::note::{CountedNote, Note, Notes};
 use crate::authority::path::parent_key;
 use crate::log::event::{Action, Event};
 
@@ -20,6 +20,7 @@ pub(super) struct Authorities {
 }
 
 /// The state of an authority in the audit.
+#[derive(Default)]
 struct AuthorityFact {
     key: String,
     first: u64,
@@ -170,14 +171,7 @@ impl Authorities {
         self.ids.insert(key.to_string(), id);
         self.all.push(AuthorityFact {
             key: key.to_string(),
-            first: 0,
-            version: 0,
-            state: None,
-            is_changed: false,
-            is_misused: false,
-            permanent: None,
-            erasable: None,
-            erased: None,
+            ..AuthorityFact::default()
         });
         id
     }
@@ -219,7 +213,7 @@ impl Authorities {
         let mut above = parent_key(&event.authority);
         while let Some(key) = above {
             if self.state_of(key) == Some(AuthorityState::Retired) {
-                notes.below_retired(event.number, &event.authority);
+                notes.count(CountedNote::BelowRetired, event.number, &event.authority);
                 return;
             }
             above = parent_key(key);

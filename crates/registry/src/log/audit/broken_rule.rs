@@ -1,14 +1,13 @@
 //! The rules that the events of a log must follow, and how an event breaks one.
 
-use std::fmt;
-
 use crate::log::event::Action;
 
 /// How an event breaks a rule that every event of an honest log follows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrokenRule {
     /// A name moves from one authority to another.
+    #[error("moves {} from authority {was} to {is}", shown(.name.as_deref()))]
     AuthorityChanged {
         /// The name, by its key, unless it is hidden.
         name: Option<String>,
@@ -18,6 +17,7 @@ pub enum BrokenRule {
         is: String,
     },
     /// The state of an authority does not allow the action.
+    #[error("({action}) cannot be: authority {authority} is {state}")]
     AuthorityState {
         /// The authority, by its key.
         authority: String,
@@ -27,6 +27,7 @@ pub enum BrokenRule {
         state: &'static str,
     },
     /// An authority that exists is created again.
+    #[error("creates authority {authority} again: event {first} has created it")]
     AuthorityTwice {
         /// The authority, by its key.
         authority: String,
@@ -34,11 +35,16 @@ pub enum BrokenRule {
         first: u64,
     },
     /// The version does not follow the last one of the authority.
+    #[error("does not follow the last one of authority {authority}")]
     AuthorityUnfollowed {
         /// The authority, by its key.
         authority: String,
     },
     /// An authority whose names were permanent erases one.
+    #[error(
+        "shows that names of {authority} may be erased, but event {since} shows that they are \
+         permanent"
+    )]
     BecameErasable {
         /// The authority, by its key.
         authority: String,
@@ -47,6 +53,10 @@ pub enum BrokenRule {
     },
     /// Names of an authority are permanent that could be erased before, and no event has changed
     /// the authority since.
+    #[error(
+        "shows that names of {authority} are permanent, but event {since} shows that they may be \
+         erased, and no later event has changed the authority"
+    )]
     BecamePermanent {
         /// The authority, by its key.
         authority: String,
@@ -54,16 +64,19 @@ pub enum BrokenRule {
         since: u64,
     },
     /// The parts of the event do not fit its action.
+    #[error("has a form that no program writes: {what}")]
     Form {
         /// What does not fit.
         what: &'static str,
     },
     /// A name that was public is hidden again.
+    #[error("hides a name that was public, the one that event {first} assigned")]
     HiddenAgain {
         /// The event that assigned it.
         first: u64,
     },
     /// A name is assigned under an authority that is not active.
+    #[error("assigns a name under {authority}, which is {state}")]
     InactiveAuthority {
         /// The authority, by its key.
         authority: String,
@@ -71,6 +84,7 @@ pub enum BrokenRule {
         state: &'static str,
     },
     /// The state of a namespace does not allow the action.
+    #[error("({action}) cannot be: namespace {namespace} is {state}")]
     NamespaceState {
         /// The namespace.
         namespace: String,
@@ -80,16 +94,19 @@ pub enum BrokenRule {
         state: &'static str,
     },
     /// The version does not follow the last one of the namespace.
+    #[error("does not follow the last one of namespace {namespace}")]
     NamespaceUnfollowed {
         /// The namespace.
         namespace: String,
     },
     /// A name is assigned under an authority that was never created.
+    #[error("is of a name under {authority}, an authority that no event has created")]
     NoAuthority {
         /// The authority, by its key.
         authority: String,
     },
     /// An authority is created below one that is not active.
+    #[error("creates authority {authority}, but {parent} above it is not in use")]
     NoParent {
         /// The authority, by its key.
         authority: String,
@@ -97,11 +114,13 @@ pub enum BrokenRule {
         parent: String,
     },
     /// An event about a name does not name it.
+    #[error("({action}) does not say which name it is about")]
     NoSubject {
         /// The action.
         action: Action,
     },
     /// A key, of a name or of an authority, is not canonical.
+    #[error("says {key}, which is not a canonical key: {why}")]
     NotCanonical {
         /// The key.
         key: String,
@@ -109,11 +128,13 @@ pub enum BrokenRule {
         why: &'static str,
     },
     /// An erased name is opened.
+    #[error("opens {key}, which had been erased")]
     OpenedAfterErase {
         /// The name, by its key.
         key: String,
     },
     /// A name is under an authority that it does not belong to.
+    #[error("puts {key} under {authority}, which is not the authority of that name")]
     OtherAuthority {
         /// The name, by its key.
         key: String,
@@ -121,11 +142,15 @@ pub enum BrokenRule {
         authority: String,
     },
     /// A name is opened with random bytes that match none of its earlier events.
+    #[error("opens {key} with random bytes that hide none of its earlier events")]
     OtherSalt {
         /// The name, by its key.
         key: String,
     },
     /// The record of a prefix, which always exists, is withdrawn, erased, reserved or hidden.
+    #[error(
+        "({action}) cannot be: {key} is the record of a prefix, which is always public and in use"
+    )]
     PrefixRecord {
         /// The record, by its key.
         key: String,
@@ -133,16 +158,19 @@ pub enum BrokenRule {
         action: Action,
     },
     /// A public name is erased.
+    #[error("erases {key}: a name that was public is never erased")]
     PublicErased {
         /// The name, by its key.
         key: String,
     },
     /// The commitment of an erased hidden name is assigned again: it is the same name.
+    #[error("assigns a hidden name again that was erased: the one of event {first}")]
     ReusedCommitment {
         /// The event that assigned it first.
         first: u64,
     },
     /// The state of a name does not allow the action.
+    #[error("({action}) cannot be: {} is {state}", shown(.name.as_deref()))]
     State {
         /// The name, by its key, unless it is hidden.
         name: Option<String>,
@@ -152,11 +180,13 @@ pub enum BrokenRule {
         state: &'static str,
     },
     /// An event that is not about a name has a name as its subject.
+    #[error("({action}) names a name, but is not about one")]
     StraySubject {
         /// The action.
         action: Action,
     },
     /// The subject is hidden, open or opened, but this action takes another kind.
+    #[error("({action}): {should}")]
     SubjectForm {
         /// The action.
         action: Action,
@@ -164,11 +194,16 @@ pub enum BrokenRule {
         should: &'static str,
     },
     /// The time is more than a day before that of an earlier event.
+    #[error("is dated {} hours before an earlier one", .by / (60 * 60 * 1_000))]
     TimeBack {
         /// By how many milliseconds.
         by: u64,
     },
     /// An action that changes no values lists them at other indexes than the event before.
+    #[error(
+        "({action}) changes values of {}, which this action never does",
+        shown(.name.as_deref())
+    )]
     ValuesChanged {
         /// The name, by its key, unless it is hidden.
         name: Option<String>,
@@ -234,129 +269,6 @@ impl BrokenRule {
 }
 
 /// The text that follows "event N".
-impl fmt::Display for BrokenRule {
-    #[expect(
-        clippy::too_many_lines,
-        reason = "a sentence for each rule, side by side"
-    )]
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |name: &Option<String>| name.clone().unwrap_or_else(|| "a hidden name".into());
-        match self {
-            Self::AuthorityChanged { name, was, is } => {
-                write!(f, "moves {} from authority {was} to {is}", shown(name))
-            }
-            Self::AuthorityState {
-                authority,
-                action,
-                state,
-            } => write!(
-                f,
-                "({}) cannot be: authority {authority} is {state}",
-                action.as_str()
-            ),
-            Self::AuthorityTwice { authority, first } => write!(
-                f,
-                "creates authority {authority} again: event {first} has created it"
-            ),
-            Self::AuthorityUnfollowed { authority } => {
-                write!(f, "does not follow the last one of authority {authority}")
-            }
-            Self::BecameErasable { authority, since } => write!(
-                f,
-                "shows that names of {authority} may be erased, but event {since} shows that they \
-                 are permanent"
-            ),
-            Self::BecamePermanent { authority, since } => write!(
-                f,
-                "shows that names of {authority} are permanent, but event {since} shows that they \
-                 may be \
-                 erased, and no later event has changed the authority"
-            ),
-            Self::Form { what } => write!(f, "has a form that no program writes: {what}"),
-            Self::HiddenAgain { first } => write!(
-                f,
-                "hides a name that was public, the one that event {first} assigned"
-            ),
-            Self::InactiveAuthority { authority, state } => {
-                write!(f, "assigns a name under {authority}, which is {state}")
-            }
-            Self::NamespaceState {
-                namespace,
-                action,
-                state,
-            } => write!(
-                f,
-                "({}) cannot be: namespace {namespace} is {state}",
-                action.as_str()
-            ),
-            Self::NamespaceUnfollowed { namespace } => {
-                write!(f, "does not follow the last one of namespace {namespace}")
-            }
-            Self::NoAuthority { authority } => write!(
-                f,
-                "is of a name under {authority}, an authority that no event has created"
-            ),
-            Self::NoParent { authority, parent } => write!(
-                f,
-                "creates authority {authority}, but {parent} above it is not in use"
-            ),
-            Self::NoSubject { action } => write!(
-                f,
-                "({}) does not say which name it is about",
-                action.as_str()
-            ),
-            Self::NotCanonical { key, why } => {
-                write!(f, "says {key}, which is not a canonical key: {why}")
-            }
-            Self::OpenedAfterErase { key } => write!(f, "opens {key}, which had been erased"),
-            Self::OtherAuthority { key, authority } => write!(
-                f,
-                "puts {key} under {authority}, which is not the authority of that name"
-            ),
-            Self::OtherSalt { key } => write!(
-                f,
-                "opens {key} with random bytes that hide none of its earlier events"
-            ),
-            Self::PrefixRecord { key, action } => write!(
-                f,
-                "({}) cannot be: {key} is the record of a prefix, which is always public and in \
-                 use",
-                action.as_str()
-            ),
-            Self::PublicErased { key } => {
-                write!(f, "erases {key}: a name that was public is never erased")
-            }
-            Self::ReusedCommitment { first } => write!(
-                f,
-                "assigns a hidden name again that was erased: the one of event {first}"
-            ),
-            Self::State {
-                name,
-                action,
-                state,
-            } => write!(
-                f,
-                "({}) cannot be: {} is {state}",
-                action.as_str(),
-                shown(name)
-            ),
-            Self::StraySubject { action } => write!(
-                f,
-                "({}) names a name, but is not about one",
-                action.as_str()
-            ),
-            Self::SubjectForm { action, should } => write!(f, "({}): {should}", action.as_str()),
-            Self::TimeBack { by } => write!(
-                f,
-                "is dated {} hours before an earlier one",
-                by / (60 * 60 * 1_000)
-            ),
-            Self::ValuesChanged { name, action } => write!(
-                f,
-                "({}) changes values of {}, which this action never does",
-                action.as_str(),
-                shown(name)
-            ),
-        }
-    }
+fn shown(name: Option<&str>) -> &str {
+    name.unwrap_or("a hidden name")
 }

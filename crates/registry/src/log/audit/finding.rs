@@ -1,16 +1,19 @@
 //! Findings: the errors of a log.
 
 use std::collections::HashSet;
-use std::fmt;
 
 use super::broken_rule::BrokenRule;
 use super::origins::BrokenOrigin;
 
 /// An error of a log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Finding {
     /// A name was assigned twice.
+    #[error(
+        "{} was assigned twice: by event {first} and by event {again}",
+        .key.as_deref().unwrap_or("a hidden name")
+    )]
     AssignedTwice {
         /// The name, by its key, unless it is hidden.
         key: Option<String>,
@@ -20,8 +23,10 @@ pub enum Finding {
         again: u64,
     },
     /// An event differs from the one in the tree.
+    #[error("event {0} was changed")]
     Changed(u64),
     /// The head differs from the one of a checkpoint.
+    #[error("the first {size} events are not those of {what}: one of them was changed")]
     Head {
         /// Which checkpoint.
         what: String,
@@ -29,16 +34,22 @@ pub enum Finding {
         size: u64,
     },
     /// The stored data does not agree with the events.
+    #[error("{0}")]
     StoreDiffers(String),
     /// An event that begins a log does not name the head before it.
+    #[error("event {0} begins a log, but does not name the head before it")]
     Link(u64),
     /// An event is missing, or a range of events.
+    #[error("{} missing", range(*.0, *.1))]
     Missing(u64, u64),
     /// The logs under which the events were published do not follow each other.
+    #[error("{0}")]
     Origin(BrokenOrigin),
     /// An event stands behind a later one.
+    #[error("event {0} is out of order")]
     OutOfOrder(u64),
     /// An event breaks a rule.
+    #[error("event {event} {broken}")]
     Rule {
         /// The event.
         event: u64,
@@ -46,6 +57,7 @@ pub enum Finding {
         broken: BrokenRule,
     },
     /// There are fewer events than a checkpoint covers.
+    #[error("{what} is of {size} events, but there are {found}")]
     Short {
         /// Which checkpoint.
         what: String,
@@ -55,6 +67,7 @@ pub enum Finding {
         found: u64,
     },
     /// A checkpoint has no valid signature.
+    #[error("{what}: {problem}")]
     Signature {
         /// Which checkpoint.
         what: String,
@@ -62,8 +75,10 @@ pub enum Finding {
         problem: String,
     },
     /// An event occurs twice.
+    #[error("event {0} stands twice")]
     Twice(u64),
     /// There are events that the checkpoint does not cover.
+    #[error("event {from} and what follows is not signed: the checkpoint is of {size} events")]
     Unsigned {
         /// The first of them.
         from: u64,
@@ -71,8 +86,10 @@ pub enum Finding {
         size: u64,
     },
     /// An event, given by its position, cannot be read.
+    #[error("event {0} cannot be read: it is damaged, or of a newer program than this one")]
     Unreadable(u64),
     /// An event does not follow the last one of its name.
+    #[error("event {0} does not follow the last one of its name")]
     Unfollowed(u64),
 }
 
@@ -140,50 +157,11 @@ impl Finding {
     }
 }
 
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::AssignedTwice { key, first, again } => {
-                let key = key.as_deref().unwrap_or("a hidden name");
-                write!(
-                    f,
-                    "{key} was assigned twice: by event {first} and by event {again}"
-                )
-            }
-            Self::Changed(number) => write!(f, "event {number} was changed"),
-            Self::Head { what, size } => write!(
-                f,
-                "the first {size} events are not those of {what}: one of them was changed"
-            ),
-            Self::StoreDiffers(problem) => f.write_str(problem),
-            Self::Link(number) => {
-                write!(
-                    f,
-                    "event {number} begins a log, but does not name the head before it"
-                )
-            }
-            Self::Missing(from, to) if from == to => write!(f, "event {from} is missing"),
-            Self::Missing(from, to) => write!(f, "events {from} to {to} are missing"),
-            Self::Origin(broken) => broken.fmt(f),
-            Self::OutOfOrder(number) => write!(f, "event {number} is out of order"),
-            Self::Rule { event, broken } => write!(f, "event {event} {broken}"),
-            Self::Short { what, size, found } => {
-                write!(f, "{what} is of {size} events, but there are {found}")
-            }
-            Self::Signature { what, problem } => write!(f, "{what}: {problem}"),
-            Self::Twice(number) => write!(f, "event {number} stands twice"),
-            Self::Unsigned { from, size } => write!(
-                f,
-                "event {from} and what follows is not signed: the checkpoint is of {size} events"
-            ),
-            Self::Unreadable(number) => write!(
-                f,
-                "event {number} cannot be read: it is damaged, or of a newer program than this one"
-            ),
-            Self::Unfollowed(number) => {
-                write!(f, "event {number} does not follow the last one of its name")
-            }
-        }
+fn range(from: u64, to: u64) -> String {
+    if from == to {
+        format!("event {from} is")
+    } else {
+        format!("events {from} to {to} are")
     }
 }
 
@@ -208,6 +186,11 @@ impl Findings {
     /// Adds an event that breaks a rule.
     pub(super) fn rule(&mut self, event: u64, broken: BrokenRule) {
         self.add(Finding::Rule { event, broken });
+    }
+
+    /// Adds a name that two events assign.
+    pub(super) fn twice(&mut self, key: Option<String>, first: u64, again: u64) {
+        self.add(Finding::AssignedTwice { key, first, again });
     }
 
     /// The same is wrong as before.

@@ -24,7 +24,7 @@ use self::clock::EventClock;
 use self::finding::Findings;
 use self::names::{Context, Names};
 use self::namespaces::Namespaces;
-use self::note::Notes;
+use self::note::{CountedNote, Notes};
 use self::origins::Origins;
 use crate::log::event::{Action, Commitments, Event, MAX_LISTED_COMMITMENTS, Subject};
 
@@ -60,6 +60,7 @@ pub struct Audited {
 }
 
 /// An audit in progress.
+#[derive(Default)]
 pub(crate) struct Audit {
     tree: Tree,
     /// The expected heads for each size.
@@ -105,18 +106,8 @@ impl Finished {
 impl Audit {
     pub(crate) fn new() -> Self {
         Self {
-            tree: Tree::default(),
-            expected: BTreeMap::new(),
-            origins: Origins::default(),
-            authorities: Authorities::default(),
-            names: Names::default(),
-            namespaces: Namespaces::default(),
-            clock: EventClock::default(),
             next: 1,
-            missing: BTreeMap::new(),
-            findings: Findings::default(),
-            notes: Notes::default(),
-            audited: Audited::default(),
+            ..Self::default()
         }
     }
 
@@ -254,7 +245,8 @@ impl Audit {
             _ => {
                 let begins = matches!(action, Action::CreateAuthority | Action::RequestAuthority);
                 if begins && !self.namespaces.is_live(&event.authority) {
-                    self.notes.not_registered(number, &event.authority);
+                    self.notes
+                        .count(CountedNote::NotRegistered, number, &event.authority);
                 }
                 self.authorities
                     .follow(event, &mut self.findings, &mut self.notes);

@@ -10,7 +10,7 @@ use super::broken_rule::BrokenRule;
 use super::canonical::{Form, as_registered, fits, form_of};
 use super::finding::{Finding, Findings};
 use super::namespaces::Namespaces;
-use super::note::Notes;
+use super::note::{CountedNote, Notes};
 use crate::log::event::{Action, Commitments, Event, Subject, digest};
 
 /// The names of a log.
@@ -93,6 +93,12 @@ pub(super) struct Context<'a> {
     pub(super) notes: &'a mut Notes,
 }
 
+impl Context<'_> {
+    fn rule(&mut self, event: u64, broken: BrokenRule) {
+        self.findings.rule(event, broken);
+    }
+}
+
 /// The name of an event.
 enum Found<'e> {
     Hidden(u128),
@@ -118,9 +124,7 @@ impl Names {
     pub(super) fn follow(&mut self, event: &Event, context: &mut Context<'_>) {
         if event.subject == Subject::None {
             let action = event.action;
-            context
-                .findings
-                .rule(event.number, BrokenRule::NoSubject { action });
+            context.rule(event.number, BrokenRule::NoSubject { action });
         } else if event.action.is_assignment() {
             self.assign(event, context);
         } else {
@@ -137,7 +141,9 @@ impl Names {
             .check_active(authority, number, context.findings);
         context.authorities.note_retired_above(event, context.notes);
         if !context.namespaces.is_live(&event.authority) {
-            context.notes.not_registered(number, &event.authority);
+            context
+                .notes
+                .count(CountedNote::NotRegistered, number, &event.authority);
         }
         if event.version != 1 {
             context.findings.add(Finding::Unfollowed(number));
@@ -168,11 +174,9 @@ impl Names {
             Subject::Open(key) | Subject::Opened { key, .. } => key,
         };
         if let Some(known) = self.public.get(&digest_of(key)) {
-            context.findings.add(Finding::AssignedTwice {
-                key: Some(key.clone()),
-                first: known.first,
-                again: number,
-            });
+            context
+                .findings
+                .twice(Some(key.clone()), known.first, number);
             return;
         }
         if matches!(event.subject, Subject::Opened { .. }) {
@@ -199,12 +203,7 @@ impl Names {
         let opened = self.opened.get(&id);
         let public = opened.and_then(|id| self.public.get(id));
         if let Some(public) = public {
-            let first = public.first;
-            out.add(Finding::AssignedTwice {
-                key: None,
-                first,
-                again,
-            });
+            out.twice(None, public.first, again);
             return;
         }
         match self.hidden.get_mut(&id) {
@@ -216,12 +215,7 @@ impl Names {
                 out.rule(again, BrokenRule::ReusedCommitment { first });
             }
             Some(known) => {
-                let first = known.first;
-                out.add(Finding::AssignedTwice {
-                    key: None,
-                    first,
-                    again,
-                });
+                out.twice(None, known.first, again);
             }
         }
     }
@@ -246,7 +240,7 @@ impl Names {
             let was = context.authorities.key_of(fact.authority).to_string();
             let (name, is) = (name.clone(), event.authority.clone());
             let broken = BrokenRule::AuthorityChanged { name, was, is };
-            context.findings.rule(number, broken);
+            context.rule(number, broken);
         }
         if fact.version.checked_add(1) != Some(event.version) {
             context.findings.add(Finding::Unfollowed(number));
@@ -256,15 +250,13 @@ impl Names {
         if values != fact.values && !matches!(action, Action::Change | Action::Erase) {
             let name = name.clone();
             let broken = BrokenRule::ValuesChanged { name, action };
-            context.findings.rule(number, broken);
+            context.rule(number, broken);
         }
         fact.values = values;
         let before = fact.state;
         if is_public && action == Action::Erase {
             let key = name.unwrap_or_else(|| "a name".to_string());
-            context
-                .findings
-                .rule(number, BrokenRule::PublicErased { key });
+            context.rule(number, BrokenRule::PublicErased { key });
             return;
         }
         if let Some(after) = before.after(action) {
@@ -275,7 +267,7 @@ impl Names {
                 action,
                 state: before.as_str(),
             };
-            context.findings.rule(number, broken);
+            context.rule(number, broken);
             fact.state = NameState::meant_by(action, before);
         }
         let (assigned_under, after) = (fact.authority, fact.state);
@@ -314,9 +306,7 @@ impl Names {
                     return Some(Found::Hidden(id));
                 };
                 let first = self.public.get(public)?.first;
-                context
-                    .findings
-                    .rule(number, BrokenRule::HiddenAgain { first });
+                context.rule(number, BrokenRule::HiddenAgain { first });
                 Some(Found::Public(*public, None))
             }
             Subject::Open(key) => {
@@ -354,7 +344,7 @@ impl Names {
         let Some(fact) = hidden else {
             known?;
             let key = key.to_string();
-            context.findings.rule(number, BrokenRule::OtherSalt { key });
+            context.rule(number, BrokenRule::OtherSalt { key });
             return Some(());
         };
         self.opened.insert(commitment, id);
@@ -364,9 +354,7 @@ impl Names {
         }
         if fact.state == NameState::Erased {
             let key = key.to_string();
-            context
-                .findings
-                .rule(number, BrokenRule::OpenedAfterErase { key });
+            context.rule(number, BrokenRule::OpenedAfterErase { key });
             self.erased = self.erased.saturating_sub(1);
         }
         if fact.state == NameState::Reserved && event.action != Action::Activate {
@@ -377,11 +365,11 @@ impl Names {
             );
         }
         if let Some(known) = known {
-            context.findings.add(Finding::AssignedTwice {
-                key: Some(key.to_string()),
-                first: known.first.min(fact.first),
-                again: known.first.max(fact.first),
-            });
+            context.findings.twice(
+                Some(key.to_string()),
+                known.first.min(fact.first),
+                known.first.max(fact.first),
+            );
         }
         let was_hidden = true;
         self.public.insert(id, NameFact { was_hidden, ..fact });
@@ -398,22 +386,18 @@ impl Names {
                     self.check_spelling(number, key, assigned, context);
                 }
             }
-            Form::Irregular => context.notes.irregular(number, key),
+            Form::Irregular => context.notes.count(CountedNote::Irregular, number, key),
             Form::Wrong(why) => {
                 let key = key.to_string();
-                context
-                    .findings
-                    .rule(number, BrokenRule::NotCanonical { key, why });
+                context.rule(number, BrokenRule::NotCanonical { key, why });
             }
         }
         if !fits(key, &event.authority) {
             let (key, authority) = (key.to_string(), event.authority.clone());
-            context
-                .findings
-                .rule(number, BrokenRule::OtherAuthority { key, authority });
+            context.rule(number, BrokenRule::OtherAuthority { key, authority });
         }
         if self.differs_by_case(key) {
-            context.notes.case_only(number, key);
+            context.notes.count(CountedNote::CaseOnly, number, key);
         }
     }
 
@@ -422,7 +406,7 @@ impl Names {
     fn check_spelling(&mut self, number: u64, key: &str, assigned: u64, context: &mut Context<'_>) {
         let normal = as_registered(key);
         if normal.as_deref() != Some(key) {
-            context.notes.not_normalised(number, key);
+            context.notes.count(CountedNote::NotNormalised, number, key);
         }
         let Some(normal) = normal else {
             return;
@@ -434,11 +418,9 @@ impl Names {
             other = other.or_else(|| Some(self.public.get(&id)?.first));
         }
         if let Some(other) = other {
-            context.findings.add(Finding::AssignedTwice {
-                key: Some(normal),
-                first: other.min(assigned),
-                again: other.max(assigned),
-            });
+            context
+                .findings
+                .twice(Some(normal), other.min(assigned), other.max(assigned));
         }
     }
 
@@ -464,16 +446,12 @@ impl Names {
 
 fn subject_form(event: &Event, should: &'static str, context: &mut Context<'_>) {
     let action = event.action;
-    context
-        .findings
-        .rule(event.number, BrokenRule::SubjectForm { action, should });
+    context.rule(event.number, BrokenRule::SubjectForm { action, should });
 }
 
 fn prefix_record(event: &Event, key: &str, context: &mut Context<'_>) {
     let (key, action) = (key.to_string(), event.action);
-    context
-        .findings
-        .rule(event.number, BrokenRule::PrefixRecord { key, action });
+    context.rule(event.number, BrokenRule::PrefixRecord { key, action });
 }
 
 fn is_prefix_record(key: &str) -> bool {

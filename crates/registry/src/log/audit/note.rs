@@ -1,13 +1,17 @@
 //! Notes: unusual facts about a log that breaks no rule.
 
-use std::fmt;
+use std::collections::BTreeMap;
 
 /// An unusual fact, or one that a log alone cannot decide. It is not an error.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Note {
     /// Events create names below a retired authority: correct only if it was retired without those
     /// below.
+    #[error(
+        "{count} events name something below a retired authority, first event {event} at \
+         {authority}: right if the authorities below were kept, as earlier programs did"
+    )]
     BelowRetired {
         /// How many events.
         count: u64,
@@ -17,6 +21,10 @@ pub enum Note {
         authority: String,
     },
     /// Keys differ by case only: they are different names only where case counts.
+    #[error(
+        "{count} public names differ from others by case alone, first {key} by event {event}: \
+         they are different names only if case counts under their authority or in their namespace"
+    )]
     CaseOnly {
         /// How many keys.
         count: u64,
@@ -26,6 +34,7 @@ pub enum Note {
         key: String,
     },
     /// A log continues another, with which it was not compared.
+    #[error("event {event} begins a log that continues {}", continued(.origin))]
     Continues {
         /// The event that begins it.
         event: u64,
@@ -33,6 +42,10 @@ pub enum Note {
         origin: String,
     },
     /// An authority erased names while it was erasable, and its names are permanent now.
+    #[error(
+        "{authority} is permanent now, but erased names before, first by event {event}: one of \
+         them may have been assigned again"
+    )]
     ErasedThenPermanent {
         /// The authority, by its key.
         authority: String,
@@ -40,12 +53,18 @@ pub enum Note {
         event: u64,
     },
     /// A checkpoint has more lines than its origin, size and root.
+    #[error("{what} has lines that this program does not know")]
     ExtraLines {
         /// Which checkpoint.
         what: String,
     },
     /// Names that could not be registered today: they have control characters, white space at an
     /// end, or are too long.
+    #[error(
+        "{count} public names could not be registered today, first {key} by event {event}: they \
+         have control characters, white space at an end, a scheme in their prefix, or are too \
+         long"
+    )]
     Irregular {
         /// How many names.
         count: u64,
@@ -55,6 +74,10 @@ pub enum Note {
         key: String,
     },
     /// Keys of `info` URIs that the original registry would have normalised in another way.
+    #[error(
+        "{count} info URIs are not as the original registry normalises them, first {key} by event \
+         {event}: they may be other spellings of other names"
+    )]
     NotNormalised {
         /// How many names.
         count: u64,
@@ -64,6 +87,10 @@ pub enum Note {
         key: String,
     },
     /// Names or authorities of `info` namespaces that were not registered at that time.
+    #[error(
+        "{count} events name something in info namespaces that were not registered then, first \
+         event {event} at {authority}: earlier programs let that be"
+    )]
     NotRegistered {
         /// How many events.
         count: u64,
@@ -73,11 +100,13 @@ pub enum Note {
         authority: String,
     },
     /// An export states another key than the trusted ones.
+    #[error("the export says that its key is {key}, which is not one of the given keys")]
     OtherKey {
         /// The stated key.
         key: String,
     },
     /// Events are dated later than now, by more than a day.
+    #[error("{count} events are dated more than a day after now, first event {event}")]
     TimeAhead {
         /// How many events.
         count: u64,
@@ -85,6 +114,10 @@ pub enum Note {
         event: u64,
     },
     /// Events are dated before earlier ones, by at most a day.
+    #[error(
+        "{count} events are dated before an earlier one, first event {event}, by {} s at most",
+        .largest.div_ceil(1_000)
+    )]
     TimeBack {
         /// How many events.
         count: u64,
@@ -132,96 +165,30 @@ impl Note {
     }
 }
 
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BelowRetired {
-                count,
-                event,
-                authority,
-            } => write!(
-                f,
-                "{count} events name something below a retired authority, first event {event} at \
-                 {authority}: \
-                 right if the authorities below were kept, as earlier programs did"
-            ),
-            Self::CaseOnly { count, event, key } => write!(
-                f,
-                "{count} public names differ from others by case alone, first {key} by event \
-                 {event}: they are different names only if case counts under their authority or in \
-                 their namespace"
-            ),
-            Self::Continues { event, origin } if origin.is_empty() => write!(
-                f,
-                "event {event} begins a log that continues events of no log"
-            ),
-            Self::Continues { event, origin } => write!(
-                f,
-                "event {event} begins a log that continues {origin}: compare with a checkpoint of \
-                 that log, \
-                 by --from and --key"
-            ),
-            Self::ErasedThenPermanent { authority, event } => write!(
-                f,
-                "{authority} is permanent now, but erased names before, first by event {event}: \
-                 one of them may have been assigned again"
-            ),
-            Self::ExtraLines { what } => {
-                write!(f, "{what} has lines that this program does not know")
-            }
-            Self::Irregular { count, event, key } => write!(
-                f,
-                "{count} public names could not be registered today, first {key} by event {event}: \
-                 they have control characters, white space at an end, a scheme in their prefix, or \
-                 are too long"
-            ),
-            Self::NotNormalised { count, event, key } => write!(
-                f,
-                "{count} info URIs are not as the original registry normalises them, first {key} \
-                 by event \
-                 {event}: they may be other spellings of other names"
-            ),
-            Self::NotRegistered {
-                count,
-                event,
-                authority,
-            } => write!(
-                f,
-                "{count} events name something in info namespaces that were not registered then, \
-                 first event \
-                 {event} at {authority}: earlier programs let that be"
-            ),
-            Self::OtherKey { key } => write!(
-                f,
-                "the export says that its key is {key}, which is not one of the given keys"
-            ),
-            Self::TimeAhead { count, event } => write!(
-                f,
-                "{count} events are dated more than a day after now, first event {event}"
-            ),
-            Self::TimeBack {
-                count,
-                event,
-                largest,
-            } => write!(
-                f,
-                "{count} events are dated before an earlier one, first event {event}, by {} s at \
-                 most",
-                largest.div_ceil(1_000)
-            ),
-        }
+fn continued(origin: &str) -> String {
+    if origin.is_empty() {
+        return "events of no log".to_string();
     }
+    format!("{origin}: compare with a checkpoint of that log, by --from and --key")
 }
 
-/// Notes that are counted while a log is read.
+/// Notes that stand once in the list, however many events they are about. They are listed in this
+/// order, behind all others.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum CountedNote {
+    CaseOnly,
+    Irregular,
+    BelowRetired,
+    NotNormalised,
+    NotRegistered,
+}
+
+/// The notes of an audit.
 #[derive(Default)]
 pub(super) struct Notes {
     all: Vec<Note>,
-    below_retired: Option<(u64, u64, String)>,
-    case_only: Option<(u64, u64, String)>,
-    irregular: Option<(u64, u64, String)>,
-    not_normalised: Option<(u64, u64, String)>,
-    not_registered: Option<(u64, u64, String)>,
+    /// How many events each is about, the first of them, and its key or authority.
+    counted: BTreeMap<CountedNote, (u64, u64, String)>,
 }
 
 /// The maximum number of notes that are listed one by one.
@@ -234,57 +201,32 @@ impl Notes {
         }
     }
 
-    pub(super) fn below_retired(&mut self, event: u64, authority: &str) {
-        count(&mut self.below_retired, event, authority);
-    }
-
-    pub(super) fn not_normalised(&mut self, event: u64, key: &str) {
-        count(&mut self.not_normalised, event, key);
-    }
-
-    pub(super) fn not_registered(&mut self, event: u64, authority: &str) {
-        count(&mut self.not_registered, event, authority);
-    }
-
-    pub(super) fn case_only(&mut self, event: u64, key: &str) {
-        count(&mut self.case_only, event, key);
-    }
-
-    pub(super) fn irregular(&mut self, event: u64, key: &str) {
-        count(&mut self.irregular, event, key);
+    pub(super) fn count(&mut self, what: CountedNote, event: u64, key: &str) {
+        let first = || (0, event, key.to_string());
+        self.counted.entry(what).or_insert_with(first).0 += 1;
     }
 
     pub(super) fn finish(mut self) -> Vec<Note> {
-        if let Some((count, event, key)) = self.case_only.take() {
-            self.all.push(Note::CaseOnly { count, event, key });
-        }
-        if let Some((count, event, key)) = self.irregular.take() {
-            self.all.push(Note::Irregular { count, event, key });
-        }
-        if let Some((count, event, authority)) = self.below_retired.take() {
-            self.all.push(Note::BelowRetired {
-                count,
-                event,
-                authority,
-            });
-        }
-        if let Some((count, event, key)) = self.not_normalised.take() {
-            self.all.push(Note::NotNormalised { count, event, key });
-        }
-        if let Some((count, event, authority)) = self.not_registered.take() {
-            self.all.push(Note::NotRegistered {
-                count,
-                event,
-                authority,
-            });
-        }
+        let counted = self.counted.into_iter();
+        let counted = counted.map(|(what, (count, event, key))| {
+            let authority = key.clone();
+            match what {
+                CountedNote::CaseOnly => Note::CaseOnly { count, event, key },
+                CountedNote::Irregular => Note::Irregular { count, event, key },
+                CountedNote::BelowRetired => Note::BelowRetired {
+                    count,
+                    event,
+                    authority,
+                },
+                CountedNote::NotNormalised => Note::NotNormalised { count, event, key },
+                CountedNote::NotRegistered => Note::NotRegistered {
+                    count,
+                    event,
+                    authority,
+                },
+            }
+        });
+        self.all.extend(counted);
         self.all
-    }
-}
-
-fn count(slot: &mut Option<(u64, u64, String)>, event: u64, key: &str) {
-    match slot {
-        Some((count, ..)) => *count += 1,
-        None => *slot = Some((1, event, key.to_string())),
     }
 }

@@ -1,18 +1,17 @@
 //! The logs under which the events were published: a log that begins anew has another key, and
 //! names the one before it.
 
-use std::fmt;
-
 use handfast_log::VerifyingKey;
 
 use super::finding::{Finding, Findings};
 use super::note::{Note, Notes};
 
 /// How the logs of the events do not follow each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrokenOrigin {
     /// The name that an event gives for the log before it is not a valid name.
+    #[error("event {event} begins a log, but {name:?} is not the name of a log that it continues")]
     BadName {
         /// The event that begins a log.
         event: u64,
@@ -20,11 +19,19 @@ pub enum BrokenOrigin {
         name: String,
     },
     /// A given key belongs to a log that nothing continues.
+    #[error(
+        "no event says that this log continues {origin}, whose key was given: leave that --key \
+         out if the two have nothing to do with each other"
+    )]
     NotContinued {
         /// The name of that log.
         origin: String,
     },
     /// Two checkpoints are signed by different keys, and no event between them begins a log.
+    #[error(
+        "{what} is of the log {origin}, but the same events are also signed by another key, of \
+         {other}, and no event between them begins a log"
+    )]
     NotBegun {
         /// The checkpoint.
         what: String,
@@ -34,6 +41,10 @@ pub enum BrokenOrigin {
         other: String,
     },
     /// An event begins a log, and names another log before it than the real one.
+    #[error(
+        "event {event} begins a log and says that it continues {said:?}, but {what} shows that \
+         these were events of {origin}"
+    )]
     OtherLog {
         /// The event.
         event: u64,
@@ -45,11 +56,18 @@ pub enum BrokenOrigin {
         origin: String,
     },
     /// An event begins a log, but its key is that of an earlier log.
+    #[error(
+        "event {event} begins a log, but its key is the one of an earlier log: a new log has a \
+         new key"
+    )]
     SameKey {
         /// The event.
         event: u64,
     },
     /// An export states another key than the one that signed its checkpoint.
+    #[error(
+        "the export says that its key is {said}, but its checkpoint is signed by that of {origin}"
+    )]
     WrongKey {
         /// The stated key.
         said: String,
@@ -79,55 +97,6 @@ impl BrokenOrigin {
             | Self::OtherLog { event, .. }
             | Self::SameKey { event } => Some(*event),
             Self::NotContinued { .. } | Self::NotBegun { .. } | Self::WrongKey { .. } => None,
-        }
-    }
-}
-
-impl fmt::Display for BrokenOrigin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BadName { event, name } => write!(
-                f,
-                "event {event} begins a log, but {name:?} is not the name of a log that it \
-                 continues"
-            ),
-            Self::NotContinued { origin } => write!(
-                f,
-                "no event says that this log continues {origin}, whose key was given: leave that \
-                 --key out if \
-                 the two have nothing to do with each other"
-            ),
-            Self::NotBegun {
-                what,
-                origin,
-                other,
-            } => write!(
-                f,
-                "{what} is of the log {origin}, but the same events are also signed by another \
-                 key, of {other}, and no \
-                 event between them begins a log"
-            ),
-            Self::OtherLog {
-                event,
-                said,
-                what,
-                origin,
-            } => write!(
-                f,
-                "event {event} begins a log and says that it continues {said:?}, but {what} shows \
-                 that these were \
-                 events of {origin}"
-            ),
-            Self::SameKey { event } => write!(
-                f,
-                "event {event} begins a log, but its key is the one of an earlier log: a new log \
-                 has a new key"
-            ),
-            Self::WrongKey { said, origin } => write!(
-                f,
-                "the export says that its key is {said}, but its checkpoint is signed by that of \
-                 {origin}"
-            ),
         }
     }
 }

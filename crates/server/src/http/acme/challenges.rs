@@ -1,9 +1,11 @@
 //! Challenges: the answers by which an authority knows that a domain leads to this server.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use rustls::sign::CertifiedKey;
+
+use crate::runtime::lock::Lock;
 
 /// The path in front of a token (RFC 8555 §8.3).
 const PATH: &str = "/.well-known/acme-challenge/";
@@ -13,7 +15,7 @@ pub(crate) const ACME_TLS: &[u8] = b"acme-tls/1";
 /// The answers for the authority; there are none unless an order is in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Challenges {
-    answers: Mutex<ChallengeAnswers>,
+    answers: Lock<ChallengeAnswers>,
 }
 
 #[derive(Debug, Default)]
@@ -25,32 +27,28 @@ struct ChallengeAnswers {
 }
 
 impl Challenges {
-    fn answers(&self) -> MutexGuard<'_, ChallengeAnswers> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn add_text(&self, token: String, text: String) {
-        self.answers().texts.insert(token, text);
+        self.answers.lock().texts.insert(token, text);
     }
 
     pub(crate) fn add_certificate(&self, name: &str, certificate: Arc<CertifiedKey>) {
         let name = name.to_ascii_lowercase();
-        self.answers().certificates.insert(name, certificate);
+        self.answers.lock().certificates.insert(name, certificate);
     }
 
     pub(crate) fn clear(&self) {
-        *self.answers() = ChallengeAnswers::default();
+        *self.answers.lock() = ChallengeAnswers::default();
     }
 
     /// The answer at a path.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let token = path.strip_prefix(PATH)?;
-        self.answers().texts.get(token).cloned()
+        self.answers.lock().texts.get(token).cloned()
     }
 
     /// The certificate for a domain.
     pub(crate) fn certificate(&self, name: Option<&str>) -> Option<Arc<CertifiedKey>> {
         let name = name?.to_ascii_lowercase();
-        self.answers().certificates.get(&name).cloned()
+        self.answers.lock().certificates.get(&name).cloned()
     }
 }

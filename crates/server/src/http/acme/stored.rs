@@ -26,16 +26,10 @@ pub(crate) struct AcmeFiles {
     directory: String,
 }
 
-#[derive(Serialize)]
-struct NewAccountFile<'a> {
-    directory: &'a str,
-    account: &'a AccountCredentials,
-}
-
-#[derive(Deserialize)]
-struct AccountFile {
-    directory: String,
-    account: AccountCredentials,
+#[derive(Deserialize, Serialize)]
+struct AccountFile<D, A> {
+    directory: D,
+    account: A,
 }
 
 impl AcmeFiles {
@@ -61,18 +55,15 @@ impl AcmeFiles {
         let Some(bytes) = read(&path).map_err(io::Error::other)? else {
             return Ok(None);
         };
-        let file: AccountFile = serde_json::from_slice(&bytes)
+        let file: AccountFile<String, AccountCredentials> = serde_json::from_slice(&bytes)
             // The file is secret: the error must not quote it.
             .map_err(|_| io::Error::other(format!("{} cannot be read", path.display())))?;
         Ok((file.directory == self.directory).then_some(file.account))
     }
 
     pub(crate) fn store_account(&self, account: &AccountCredentials) -> io::Result<()> {
-        let file = NewAccountFile {
-            directory: &self.directory,
-            account,
-        };
-        let bytes = serde_json::to_vec(&file)?;
+        let directory = &self.directory;
+        let bytes = serde_json::to_vec(&AccountFile { directory, account })?;
         keep(&self.folder.join(ACCOUNT), &bytes, 0o600).map_err(io::Error::other)
     }
 

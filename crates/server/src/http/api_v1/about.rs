@@ -70,8 +70,8 @@ pub(super) fn statistics(call: &Call) -> Result<Answer, Problem> {
     if is_old && !counting.swap(true, Ordering::Relaxed) {
         let api = Arc::clone(&call.api);
         let begun = call.api.background.run(move || {
-            if let Err(refusal) = api.registry().count_names() {
-                tracing::warn!(error = %refusal, "names could not be counted");
+            if let Err(error) = api.registry().count_names() {
+                tracing::warn!(%error, "names could not be counted");
             }
             api.is_counting.store(false, Ordering::Relaxed);
         });

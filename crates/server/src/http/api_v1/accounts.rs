@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use handfast_api as api;
-use handfast_registry::{AccountChange, Grant, Principal, RegistryError};
+use handfast_registry::{AccountChange, Grant, Principal};
 
 use super::call::{Answer, Call};
 use super::convert;
@@ -16,9 +16,10 @@ fn need_administrator(call: &Call) -> Result<(), Problem> {
     if call.registry().is_administrator(&call.who)? {
         return Ok(());
     }
-    let problem = "this is for administrators".to_string();
-    let code = "operator-only";
-    Err(RegistryError::Policy { code, problem }.into())
+    Err(Problem::policy(
+        "operator-only",
+        "this is for administrators",
+    ))
 }
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {

@@ -5,10 +5,9 @@ use std::ops::ControlFlow;
 use handfast_api::{self as api, PolicyChange};
 use handfast_registry::{
     Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Principal,
-    RegistryError, Role,
 };
 
-use super::call::{Answer, Call};
+use super::call::{Answer, Call, parse};
 use super::convert;
 use super::names::principal;
 use super::problem::Problem;
@@ -84,9 +83,8 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
     let path = if given.request {
         // A token that is for something else is not for this.
         if matches!(call.who, Principal::Limited { .. }) {
-            let problem = "a token that is limited asks for no authorities".to_string();
-            let code = "not-yours";
-            return Err(RegistryError::Policy { code, problem }.into());
+            let problem = "a token that is limited asks for no authorities";
+            return Err(Problem::policy("not-yours", problem));
         }
         registry.request_authority(&call.who, &given.authority, new)?
     } else {
@@ -154,12 +152,9 @@ pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {
     let given: api::NewGrant = call.read()?;
-    let role = given.role.parse::<Role>();
-    let role = role.map_err(|error| Problem::usage(error.to_string()))?;
-    let to = principal(call.path.get(1).map_or("", String::as_str))?;
     let grant = AuthorityAction::Grant {
-        to,
-        role,
+        role: parse(&given.role)?,
+        to: principal(call.path.get(1).map_or("", String::as_str))?,
         creates_account: given.create,
     };
     act(call, grant)
@@ -167,8 +162,7 @@ pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn revoke(call: &Call) -> Result<Answer, Problem> {
     let from = principal(call.path.get(1).map_or("", String::as_str))?;
-    let role = call.query("role").map(str::parse::<Role>).transpose();
-    let role = role.map_err(|error| Problem::usage(error.to_string()))?;
+    let role = call.query("role").map(parse).transpose()?;
     act(call, AuthorityAction::Revoke { from, role })
 }
 

@@ -5,17 +5,20 @@
 //! number of jobs that wait for them is bounded. A job that waits when the server ends is
 //! interrupted, and can be resumed.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use handfast_registry::Job;
 use hyper::StatusCode;
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{HeaderMap, HeaderName};
 
 use super::call::{Answer, Call};
 use super::convert;
 use super::problem::Problem;
+
+use crate::runtime::lock::Lock;
 
 /// What is done later.
 type Work = Box<dyn FnOnce() + Send>;
@@ -34,19 +37,14 @@ const APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 impl Background {
     /// Has something done as soon as a worker is free.
     pub(super) fn run(&self, work: impl FnOnce() + Send + 'static) -> Result<(), Problem> {
-        let failed = || {
-            let message = "the server has no thread for this; its log says why";
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
-        };
+        let failed = || Problem::failed("the server has no thread for this; its log says why");
         let workers = self.0.get_or_init(start).as_ref().ok_or_else(failed)?;
         workers
             .try_send(Box::new(work))
             .map_err(|error| match error {
-                TrySendError::Full(_) => Problem::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "busy",
-                    format!("{WAITING} jobs wait already: come again later"),
-                ),
+                TrySendError::Full(_) => {
+                    Problem::busy(format!("{WAITING} jobs wait already: come again later"))
+                }
                 TrySendError::Disconnected(_) => failed(),
             })
     }
@@ -54,7 +52,7 @@ impl Background {
 
 fn start() -> Option<SyncSender<Work>> {
     let (give, take) = sync_channel(WAITING);
-    let take = Arc::new(Mutex::new(take));
+    let take = Arc::new(Lock::new(take));
     for _ in 0..WORKERS {
         let take = Arc::clone(&take);
         let worker = thread::Builder::new().name("handfast-job".into());
@@ -66,14 +64,13 @@ fn start() -> Option<SyncSender<Work>> {
     Some(give)
 }
 
-fn work(take: &Mutex<Receiver<Work>>) {
+fn work(take: &Lock<Receiver<Work>>) {
     loop {
-        let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        match next {
-            // What goes wrong with one concerns no other.
-            Ok(work) => drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))),
-            Err(_) => return,
-        }
+        let Ok(work) = take.lock().recv() else {
+            return;
+        };
+        // What goes wrong with one concerns no other.
+        drop(catch_unwind(AssertUnwindSafe(work)));
     }
 }
 
@@ -93,17 +90,17 @@ impl Answer {
     /// A job has begun.
     pub(super) fn accepted(call: &Call, job: Job) -> Result<Self, Problem> {
         let (job, progress) = call.registry().with_progress(job)?;
-        let mut answer = Self::json(&convert::job(&job, progress));
-        answer = answer.created("jobs", &job.number.to_string());
-        answer.status = StatusCode::ACCEPTED;
-        let applied = HeaderValue::from_static("respond-async");
-        answer.headers.push((APPLIED, applied));
-        Ok(answer)
+        let answer = Self::json(&convert::job(&job, progress));
+        let answer = answer.created("jobs", &job.number.to_string());
+        let answer = answer.status(StatusCode::ACCEPTED);
+        Ok(answer.with(APPLIED, "respond-async"))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use hyper::header::HeaderValue;
+
     use super::*;
 
     #[test]
@@ -126,11 +123,11 @@ mod tests {
     fn only_so_much_waits() {
         let background = Background::default();
         let (go, wait) = sync_channel::<()>(0);
-        let wait = Arc::new(Mutex::new(wait));
+        let wait = Arc::new(Lock::new(wait));
         let mut taken = 0;
         let refused = loop {
             let wait = Arc::clone(&wait);
-            let blocked = background.run(move || drop(wait.lock().map(|wait| wait.recv())));
+            let blocked = background.run(move || wait.lock().recv().unwrap_or_default());
             match blocked {
                 Ok(()) => taken += 1,
                 Err(problem) => break problem,

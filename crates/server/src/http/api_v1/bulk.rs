@@ -21,7 +21,7 @@ use super::problem::Problem;
 use super::route::Route;
 use super::{convert, once, spool};
 use crate::http::connection::request_body::Incoming;
-use crate::http::response::{Body, reply};
+use crate::http::response::{Body, WithHeader, reply};
 
 /// By what an export says what was given.
 const SUMMARY: HeaderName = HeaderName::from_static("handfast-summary");
@@ -165,13 +165,13 @@ fn send<S: Serialize>(
     let is_begun = out.is_begun();
     match given {
         Ok(()) => Ok(()),
-        Err(refusal) if is_begun => {
-            tracing::warn!(error = %refusal, "an export was broken off");
+        Err(error) if is_begun => {
+            tracing::warn!(%error, "an export was broken off");
             // The connection ends; a command in this process hears the reason.
-            out.sender.abort(io::Error::other(refusal));
+            out.sender.abort(io::Error::other(error));
             Ok(())
         }
-        Err(refusal) => Err(refusal.into()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -192,7 +192,7 @@ type Begin<'b> = (
 );
 
 /// A body, written by a thread that may wait. Nothing is answered before there is something to
-/// give, so that a refusal can still be one.
+/// give, so that an error can still be one.
 pub(super) struct Sending<'b> {
     begin: Option<Begin<'b>>,
     sender: Sender<Bytes, io::Error>,
@@ -230,12 +230,9 @@ impl<'b> Sending<'b> {
 
     fn begin(&mut self) {
         if let Some((begun, body, content_type)) = self.begin.take() {
-            let mut response = Response::new(Either::Right(body.boxed()));
-            let content_type = HeaderValue::from_static(content_type);
-            response.headers_mut().insert(CONTENT_TYPE, content_type);
-            let trailer = HeaderValue::from_static("handfast-summary");
-            response.headers_mut().insert(TRAILER, trailer);
-            begun(response);
+            let response = Response::new(Either::Right(body.boxed()));
+            let response = response.with(CONTENT_TYPE, content_type);
+            begun(response.with(TRAILER, "handfast-summary"));
         }
     }
 
@@ -244,13 +241,8 @@ impl<'b> Sending<'b> {
         let mut trailers = HeaderMap::new();
         let value = HeaderValue::from_str(&serde_json::to_string(summary)?);
         trailers.insert(SUMMARY, value.map_err(io::Error::other)?);
-        let sender = &mut self.sender;
-        let time = self.time;
-        let sending = async { timeout(time, sender.send_trailers(trailers)).await };
-        match self.runtime.block_on(sending) {
-            Ok(Ok(())) => Ok(()),
-            _ => Err(io::ErrorKind::BrokenPipe.into()),
-        }
+        let sending = timed(self.time, self.sender.send_trailers(trailers));
+        self.runtime.block_on(sending)
     }
 
     fn send(&mut self) -> io::Result<()> {
@@ -260,13 +252,16 @@ impl<'b> Sending<'b> {
         }
         let piece = Bytes::from(std::mem::take(&mut self.gathered));
         // A client that does not read keeps a snapshot of the store alive: not for long.
-        let sender = &mut self.sender;
-        let time = self.time;
-        let sending = async { timeout(time, sender.send_data(piece)).await };
-        match self.runtime.block_on(sending) {
-            Ok(Ok(())) => Ok(()),
-            _ => Err(io::ErrorKind::BrokenPipe.into()),
-        }
+        let sending = timed(self.time, self.sender.send_data(piece));
+        self.runtime.block_on(sending)
+    }
+}
+
+/// Sends something, if the client takes it in time.
+async fn timed<E>(time: Duration, sent: impl Future<Output = Result<(), E>>) -> io::Result<()> {
+    match timeout(time, sent).await {
+        Ok(Ok(())) => Ok(()),
+        _ => Err(io::ErrorKind::BrokenPipe.into()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! A request as a handler sees it, and what it answers.
 
+use std::fmt::Display;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use handfast_api::limits;
@@ -13,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::Api;
 use super::problem::Problem;
 use crate::http::percent::{SEGMENT, encode};
-use crate::http::response::{Body, reply};
+use crate::http::response::{Body, WithHeader, empty, reply};
 
 /// A request, with everything but its body as a stream.
 pub(super) struct Call {
@@ -77,12 +79,12 @@ impl Call {
         fits.ok_or_else(|| Problem::usage(format!("`limit` is 1 to {}", limits::PAGE)))
     }
 
-    /// A moment in the past, if one is asked for.
+    /// A point in the past, if one is asked for.
     pub(super) fn at(&self) -> Result<Option<HistoryPoint>, Problem> {
         let read = |text: &str| {
             let by_number = text.parse().ok().map(HistoryPoint::Event);
-            let moment = by_number.or_else(|| parse_rfc3339(text).map(HistoryPoint::Time));
-            moment.ok_or_else(|| {
+            let point = by_number.or_else(|| parse_rfc3339(text).map(HistoryPoint::Time));
+            point.ok_or_else(|| {
                 Problem::usage(
                     "`at` is the number of an event, or a time such as 2026-11-15T12:00:00Z",
                 )
@@ -137,7 +139,7 @@ impl Call {
     /// Something with a version, unless the client has it already.
     pub(super) fn versioned(&self, version: u64, body: &impl Serialize) -> Answer {
         let answer = if self.has(version) {
-            Answer::new(StatusCode::NOT_MODIFIED, Content::None)
+            Answer(empty(StatusCode::NOT_MODIFIED))
         } else {
             Answer::json(body)
         };
@@ -145,34 +147,55 @@ impl Call {
     }
 }
 
+/// Reads a text that stands in a body or a query.
+pub(super) fn parse<T: FromStr<Err: Display>>(text: &str) -> Result<T, Problem> {
+    text.parse()
+        .map_err(|error: T::Err| Problem::usage(error.to_string()))
+}
+
 fn version(header: &HeaderValue) -> Option<u64> {
     let text = header.to_str().ok()?;
     text.strip_prefix('"')?.strip_suffix('"')?.parse().ok()
 }
 
-/// What is answered.
-pub(super) struct Answer {
-    pub(super) status: StatusCode,
-    pub(super) content: Content,
-    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+/// A page of a list that is written item by item: `{"NAME":[…],"next":"…"}`.
+pub(super) struct WrittenPage {
+    out: Vec<u8>,
+    is_empty: bool,
 }
 
-pub(super) enum Content {
-    Bytes(Vec<u8>),
-    Json(Bytes),
-    None,
-    Text(String),
-}
-
-impl Answer {
-    pub(super) fn new(status: StatusCode, content: Content) -> Self {
+impl WrittenPage {
+    pub(super) fn new(name: &str) -> Self {
         Self {
-            status,
-            content,
-            headers: Vec::new(),
+            out: format!("{{\"{name}\":[").into_bytes(),
+            is_empty: true,
         }
     }
 
+    pub(super) fn add(&mut self, item: &impl Serialize) {
+        if !std::mem::replace(&mut self.is_empty, false) {
+            self.out.push(b',');
+        }
+        // Writing to a vector cannot fail.
+        let _ = serde_json::to_writer(&mut self.out, item);
+    }
+
+    /// How much is written.
+    pub(super) fn bytes(&self) -> usize {
+        self.out.len()
+    }
+
+    pub(super) fn finish(mut self, next: Option<u64>) -> Vec<u8> {
+        let next = next.map_or("null".into(), |next| format!("\"{next}\""));
+        self.out.extend(format!("],\"next\":{next}}}").bytes());
+        self.out
+    }
+}
+
+/// What is answered.
+pub(super) struct Answer(pub(super) Response<Body>);
+
+impl Answer {
     /// A type of the API. None of them has a form that JSON lacks: writing cannot fail.
     pub(super) fn json(body: &impl Serialize) -> Self {
         Self::written(serde_json::to_vec(body).unwrap_or_default())
@@ -180,54 +203,34 @@ impl Answer {
 
     /// JSON that is written already.
     pub(super) fn written(body: impl Into<Bytes>) -> Self {
-        Self::new(StatusCode::OK, Content::Json(body.into()))
+        Self(reply(StatusCode::OK, "application/json", body))
     }
 
     pub(super) fn text(text: String) -> Self {
-        Self::new(StatusCode::OK, Content::Text(text))
+        Self(reply(StatusCode::OK, "text/plain; charset=utf-8", text))
     }
 
     /// Done, and there is nothing to show.
     pub(super) fn done() -> Self {
-        Self::new(StatusCode::NO_CONTENT, Content::None)
+        Self(empty(StatusCode::NO_CONTENT))
     }
 
     /// Something is new, at a place below `/api/v1`.
-    pub(super) fn created(mut self, collection: &str, id: &str) -> Self {
-        self.status = StatusCode::CREATED;
+    pub(super) fn created(self, collection: &str, id: &str) -> Self {
         let place = format!("/api/v1/{collection}/{}", encode(id, SEGMENT));
-        if let Ok(place) = HeaderValue::from_str(&place) {
-            self.headers.push((LOCATION, place));
-        }
-        self
+        self.with(LOCATION, &place).status(StatusCode::CREATED)
     }
 
     pub(super) fn status(mut self, status: StatusCode) -> Self {
-        self.status = status;
+        *self.0.status_mut() = status;
         self
     }
 
-    pub(super) fn version(mut self, version: u64) -> Self {
-        if let Ok(tag) = HeaderValue::from_str(&format!("\"{version}\"")) {
-            self.headers.push((ETAG, tag));
-        }
-        self
+    pub(super) fn version(self, version: u64) -> Self {
+        self.with(ETAG, &format!("\"{version}\""))
     }
 
-    pub(super) fn into_response(self) -> Response<Body> {
-        let mut response = match self.content {
-            Content::Bytes(bytes) => reply(self.status, "application/octet-stream", bytes),
-            Content::Json(body) => reply(self.status, "application/json", body),
-            Content::Text(text) => reply(self.status, "text/plain; charset=utf-8", text),
-            Content::None => {
-                let mut response = reply(self.status, "", Bytes::new());
-                response.headers_mut().clear();
-                response
-            }
-        };
-        for (name, value) in self.headers {
-            response.headers_mut().insert(name, value);
-        }
-        response
+    pub(super) fn with(self, name: HeaderName, value: &str) -> Self {
+        Self(self.0.with(name, value))
     }
 }

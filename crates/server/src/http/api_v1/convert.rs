@@ -451,14 +451,14 @@ pub fn namespace_policy(policy: &NamespacePolicy) -> api::NamespacePolicy {
 
 /// Why the registry rejected a request, without the HTTP status.
 #[must_use]
-pub fn problem(refusal: &RegistryError) -> api::Problem {
+pub fn problem(error: &RegistryError) -> api::Problem {
     let mut problem = api::Problem {
-        code: refusal.code().to_string(),
-        detail: refusal.to_string(),
-        hint: refusal.hint(),
+        code: error.code().to_string(),
+        detail: error.to_string(),
+        hint: error.hint(),
         ..api::Problem::default()
     };
-    match refusal {
+    match error {
         RegistryError::Exists { event, .. } => problem.event = *event,
         RegistryError::Denied { needs, authority } => {
             problem.needs = Some(api::NeededRole {

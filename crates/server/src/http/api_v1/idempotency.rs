@@ -1,7 +1,6 @@
 //! A request that is sent again with the same key gets the first answer again; it is done once.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hyper::body::Bytes;
 use hyper::header::HeaderMap;
@@ -10,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::problem::Problem;
 use crate::http::response::{Body, reply};
+use crate::runtime::lock::Lock;
 
 /// How long an answer is stored, in milliseconds.
 const DAY: u64 = 86_400_000;
@@ -22,7 +22,7 @@ const MAX_OCTETS: usize = 64 << 20;
 
 /// Answers that may be asked for again.
 #[derive(Default)]
-pub(super) struct Answered(Mutex<Stored>);
+pub(super) struct Answered(Lock<Stored>);
 
 #[derive(Default)]
 struct Stored {
@@ -74,8 +74,10 @@ impl Begun<'_> {
         if status.is_server_error() || body.len() > MAX_ANSWER {
             return;
         }
-        if let Some(key) = self.key.take() {
-            self.answered.end(key, status, headers, body);
+        let mut stored = self.answered.0.lock();
+        if let Some(entry) = self.key.take().and_then(|key| stored.by_key.get_mut(&key)) {
+            entry.answer = Some((status, headers.clone(), body.clone()));
+            stored.octets += body.len();
         }
     }
 }
@@ -83,19 +85,15 @@ impl Begun<'_> {
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            self.answered.stored().drop_key(key);
+            self.answered.0.lock().drop_key(key);
         }
     }
 }
 
 impl Answered {
-    fn stored(&self) -> MutexGuard<'_, Stored> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Looks a request up, and remembers it.
     pub(super) fn begin(&self, key: Key, asked: Key, now: u64) -> Result<First<'_>, Problem> {
-        let mut stored = self.stored();
+        let mut stored = self.0.lock();
         stored.forget(now);
         match stored.by_key.get(&key) {
             Some(entry) if entry.asked != asked => Err(Problem::new(
@@ -129,14 +127,6 @@ impl Answered {
                     key: Some(key),
                 }))
             }
-        }
-    }
-
-    fn end(&self, key: Key, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
-        let mut stored = self.stored();
-        if let Some(entry) = stored.by_key.get_mut(&key) {
-            entry.answer = Some((status, headers.clone(), body.clone()));
-            stored.octets += body.len();
         }
     }
 }
@@ -220,7 +210,7 @@ mod tests {
             let key = key(&[b"dropped", &n.to_be_bytes()]);
             assert!(matches!(answered.begin(key, X, 0), Ok(First::New(_))));
         }
-        let stored = answered.0.lock().unwrap();
+        let stored = answered.0.lock();
         assert!(stored.by_key.len() <= MAX_ANSWERS);
         assert!(stored.order.len() <= MAX_ANSWERS);
     }

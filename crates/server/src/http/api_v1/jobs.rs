@@ -171,8 +171,7 @@ pub(super) fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     // A long list takes memory and a thread while it is looked at: an account has few of them at a
     // time.
     let is_long = call.body.len() > LONG_LIST;
-    let open = is_long.then(|| call.api.streams.enter(who.to_string()));
-    let _open = open.transpose()?;
+    let _open = is_long.then(|| call.enter_stream()).transpose()?;
     if !dry_run && is_preferred(&call.headers) {
         let started = wanted.start(registry, who)?.left_alone();
         let answer = Answer::accepted(call, started.job().clone())?;
@@ -180,8 +179,8 @@ pub(super) fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
         call.api.background.run(move || {
             let number = started.job().number;
             let done = api.registry().finish_job(&who, started, &mut |_| ());
-            if let Err(refusal) = done {
-                tracing::warn!(job = number, error = %refusal, "a job was not finished");
+            if let Err(error) = done {
+                tracing::warn!(job = number, %error, "a job was not finished");
             }
         })?;
         return Ok(answer);

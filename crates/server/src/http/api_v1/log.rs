@@ -3,10 +3,11 @@
 use handfast_api::{LogKey, NewLog};
 use handfast_log::{Bundle, Tile, VerifyingKey};
 use hyper::StatusCode;
-use hyper::header::{CACHE_CONTROL, HeaderValue};
+use hyper::header::CACHE_CONTROL;
 
-use super::call::{Answer, Call, Content};
+use super::call::{Answer, Call};
 use super::problem::Problem;
+use crate::http::response::reply;
 
 pub(super) fn key(call: &Call) -> Result<Answer, Problem> {
     let key = call.registry().log_key()?;
@@ -24,9 +25,7 @@ fn shown(key: &VerifyingKey) -> LogKey {
 pub(super) fn checkpoint(call: &Call) -> Result<Answer, Problem> {
     let events = call.registry().event_count()?;
     let signed = &call.api.checkpoint;
-    let mut signed = signed
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut signed = signed.lock();
     if let Some((of, text)) = &*signed
         && *of == events
     {
@@ -61,13 +60,12 @@ pub(super) fn entries(call: &Call) -> Result<Answer, Problem> {
 /// A full tile never changes, and may be cached for ever; another one soon has another name.
 fn published(bytes: Vec<u8>, is_full: bool) -> Answer {
     let lifetime = if is_full {
-        HeaderValue::from_static("public, max-age=31536000, immutable")
+        "public, max-age=31536000, immutable"
     } else {
-        HeaderValue::from_static("public, max-age=60")
+        "public, max-age=60"
     };
-    let mut answer = Answer::new(StatusCode::OK, Content::Bytes(bytes));
-    answer.headers.push((CACHE_CONTROL, lifetime));
-    answer
+    let answer = Answer(reply(StatusCode::OK, "application/octet-stream", bytes));
+    answer.with(CACHE_CONTROL, lifetime)
 }
 
 fn no_tile() -> Problem {

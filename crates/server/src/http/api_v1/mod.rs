@@ -18,17 +18,15 @@ mod names;
 mod namespaces;
 mod openapi;
 pub(crate) mod operator;
-mod permits;
-mod problem;
+pub(crate) mod problem;
 mod route;
 mod route_table;
 mod search;
 mod spool;
-mod streams;
 mod tokens;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use handfast_registry::{Principal, Registry};
@@ -50,14 +48,15 @@ use self::problem::Problem;
 use self::route::{Found, Group, Handler, RequestBody, Route};
 use self::route_table::GROUPS;
 use self::spool::Spooling;
-use self::streams::Streams;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
+use crate::admission::shared_limit::{SharePermit, SharedLimit};
 use crate::http::connection::request_body::{BodyError, Incoming, late_body};
 use crate::http::percent::decode_form;
-use crate::http::response::{Body, plain};
+use crate::http::response::{Body, WithHeader, empty};
 use crate::http::{Caller, Web};
+use crate::runtime::lock::Lock;
 
 /// The registry that the API serves, and the state between requests.
 pub(crate) struct Api {
@@ -65,13 +64,14 @@ pub(crate) struct Api {
     settings: ApiSettings,
     answered: Answered,
     background: Background,
-    streams: Streams,
+    /// Bodies of any length that are on their way, by account.
+    streams: Arc<SharedLimit<String>>,
     /// How many bytes of imports are on their way.
     spooling: Spooling,
     /// Whether names are being counted.
     is_counting: AtomicBool,
     /// The last checkpoint that was signed, and of how many events.
-    checkpoint: Mutex<Option<(u64, String)>>,
+    checkpoint: Lock<Option<(u64, String)>>,
     /// Numbers for the files of imports that are being received.
     spool_files: AtomicU64,
 }
@@ -93,10 +93,10 @@ impl Api {
             settings,
             answered: Answered::default(),
             background: Background::default(),
-            streams: Streams::default(),
+            streams: SharedLimit::new(MAX_STREAMS, MAX_STREAMS_PER_ACCOUNT),
             spooling: Spooling::default(),
             is_counting: AtomicBool::new(false),
-            checkpoint: Mutex::new(None),
+            checkpoint: Lock::new(None),
             spool_files: AtomicU64::new(0),
         }
     }
@@ -116,6 +116,11 @@ impl Api {
     }
 }
 
+/// How many bodies of any length are on their way at once. Each has a thread that waits for it, for
+/// as long as something comes or goes; there are more threads, so that some are left for everything
+/// else.
+const MAX_STREAMS: usize = 8;
+const MAX_STREAMS_PER_ACCOUNT: usize = 3;
 /// The longest body that is not read line by line.
 const MAX_BODY: usize = 2 << 20;
 /// The longest body of an anonymous client.
@@ -128,21 +133,19 @@ pub(crate) async fn answer(
     request: Request<Incoming>,
 ) -> Response<Body> {
     let outcome = find_and_answer(web, caller, request).await;
-    let mut response = outcome.unwrap_or_else(Problem::into_response);
-    let headers = response.headers_mut();
-    // Who asks is said by a header that a page must set itself: no site acts in the name of who
-    // visits it.
-    let anyone = HeaderValue::from_static("*");
-    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
-    let exposed = HeaderValue::from_static("ETag, Location, Preference-Applied, X-Request-Id");
-    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
-    let each_time = HeaderValue::from_static("private, no-cache");
+    let exposed = "ETag, Location, Preference-Applied, X-Request-Id";
+    let response = outcome
+        .unwrap_or_else(Problem::into_response)
+        // Who asks is said by a header that a page must set itself: no site acts in the name of
+        // who visits it.
+        .with(ACCESS_CONTROL_ALLOW_ORIGIN, "*")
+        .with(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     // What never changes says so itself.
-    if !headers.contains_key(CACHE_CONTROL) {
-        headers.insert(CACHE_CONTROL, each_time);
-        headers.insert(VARY, HeaderValue::from_static("Authorization"));
+    if response.headers().contains_key(CACHE_CONTROL) {
+        return response;
     }
-    response
+    let response = response.with(CACHE_CONTROL, "private, no-cache");
+    response.with(VARY, "Authorization")
 }
 
 async fn find_and_answer(
@@ -194,7 +197,7 @@ async fn find_and_answer(
             } else {
                 Sender::Anonymous
             };
-            match collect(web, caller, body, sender).await {
+            match body.receive(web, caller, sender, max_body(sender)).await {
                 Ok(body) => call.body = body,
                 Err(error) => return Ok(not_received(error, sender)),
             }
@@ -204,8 +207,7 @@ async fn find_and_answer(
     let queue = &web.context.admission.expensive_work.requests;
     let permit = queue.enter(Peer::connected(caller.address.ip())).await;
     let permit = permit.map_err(|Busy| {
-        let message = "too many requests are under way: try again in a few seconds";
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+        Problem::busy("too many requests are under way: try again in a few seconds")
     })?;
     run(call, route, stream, permit).await
 }
@@ -264,10 +266,9 @@ async fn run(
         }
     });
     drop(work);
-    first.await.map_err(|_| {
-        let message = "the server could not do this; its log says why";
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
-    })
+    first
+        .await
+        .map_err(|_| Problem::failed("the server could not do this; its log says why"))
 }
 
 /// Answers a request, or begins to.
@@ -278,9 +279,7 @@ fn work(
     begun: &mut dyn FnMut(Response<Body>),
 ) -> Result<Option<Response<Body>>, Problem> {
     let is_stream = !call.is_local && !matches!(route.handler, Handler::Job(_) | Handler::Plain(_));
-    let streams = &call.api.streams;
-    let stream_of = is_stream.then(|| streams.enter(call.who.to_string()));
-    let _open = stream_of.transpose()?;
+    let _open = is_stream.then(|| call.enter_stream()).transpose()?;
     let handler = match (&route.handler, stream) {
         (Handler::Import, Some(LineStream::Local(body))) => {
             return operator::import(call, body, begun).map(|()| None);
@@ -311,7 +310,7 @@ fn once(
     handler: impl FnOnce(&Call) -> Result<Answer, Problem>,
 ) -> Result<Response<Body>, Problem> {
     let answer = |call: &Call| match handler(call) {
-        Ok(answer) => answer.into_response(),
+        Ok(answer) => answer.0,
         // Who is not known is told to say who they are.
         Err(problem) if problem.status == StatusCode::FORBIDDEN && !call.is_known() => {
             Problem::unknown().into_response()
@@ -374,6 +373,14 @@ impl Call {
     /// Whether it is known who asks.
     fn is_known(&self) -> bool {
         self.who != Principal::nobody()
+    }
+
+    /// Counts a body of any length until the permit is dropped.
+    fn enter_stream(&self) -> Result<SharePermit<String>, Problem> {
+        let permit = self.api.streams.try_take(self.who.to_string(), 1);
+        permit.ok_or_else(|| {
+            Problem::busy("others are being sent and taken already: come again later")
+        })
     }
 }
 
@@ -441,16 +448,7 @@ fn check_type(headers: &HeaderMap, route: &Route) -> Result<(), Problem> {
     }
 }
 
-/// Receives a body. What anonymous clients send is short.
-async fn collect(
-    web: &Web,
-    caller: &Caller,
-    body: Incoming,
-    sender: Sender,
-) -> Result<Bytes, BodyError> {
-    body.receive(web, caller, sender, max_body(sender)).await
-}
-
+/// What anonymous clients send is short.
 fn max_body(sender: Sender) -> usize {
     match sender {
         Sender::Anonymous => MAX_ANONYMOUS_BODY,
@@ -471,8 +469,7 @@ fn not_received(error: BodyError, sender: Sender) -> Response<Body> {
         }
         BodyError::Late(time) => Problem::new(status, "late", late_body(sender, time)),
         BodyError::Busy => {
-            let message = "too many bodies are on their way to this server: try again";
-            Problem::new(status, "busy", message)
+            Problem::busy("too many bodies are on their way to this server: try again")
         }
     };
     problem.into_response()
@@ -485,24 +482,16 @@ fn other_method(method: &Method, methods: &[&'static str]) -> Response<Body> {
         words.push("HEAD");
     }
     words.push("OPTIONS");
-    let allowed = HeaderValue::from_str(&words.join(", "));
-    let allowed = allowed.unwrap_or(HeaderValue::from_static("OPTIONS"));
-    let mut response = if method == Method::OPTIONS {
-        let mut response = plain(StatusCode::NO_CONTENT, "");
-        let headers = response.headers_mut();
-        headers.clear();
-        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, allowed.clone());
+    let allowed = words.join(", ");
+    let response = if method == Method::OPTIONS {
         let taken = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, \
             Prefer, X-Request-Id";
-        headers.insert(
-            ACCESS_CONTROL_ALLOW_HEADERS,
-            HeaderValue::from_static(taken),
-        );
-        response
+        empty(StatusCode::NO_CONTENT)
+            .with(ACCESS_CONTROL_ALLOW_METHODS, &allowed)
+            .with(ACCESS_CONTROL_ALLOW_HEADERS, taken)
     } else {
         let message = "this path has other methods: see `Allow`";
         Problem::new(StatusCode::METHOD_NOT_ALLOWED, "other-method", message).into_response()
     };
-    response.headers_mut().insert(ALLOW, allowed);
-    response
+    response.with(ALLOW, allowed)
 }

@@ -11,10 +11,11 @@ use handfast_registry::{
 use handfast_wire::Reference;
 use handfast_wire::json::ParsedValue;
 use hyper::StatusCode;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 
-use super::call::{Answer, Call};
+use super::call::{Answer, Call, WrittenPage, parse};
 use super::convert;
-use super::permits::Permits;
 use super::problem::Problem;
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
@@ -63,7 +64,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
     };
     if !call.flag("migrate")? {
         new.check_urls()
-            .map_err(|refusal| naming_migrate(call, refusal))?;
+            .map_err(|error| naming_migrate(call, error))?;
     }
     let shown = call.registry().create_name(&call.who, &given.id, new)?;
     let version = shown.record.version;
@@ -72,13 +73,13 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
 }
 
 /// Says to the local operator, who alone has it, that `--migrate` takes URLs as they are.
-fn naming_migrate(call: &Call, refusal: RegistryError) -> RegistryError {
-    match refusal {
+fn naming_migrate(call: &Call, error: RegistryError) -> RegistryError {
+    match error {
         RegistryError::Policy { code, problem } if call.is_local => RegistryError::Policy {
             code,
             problem: format!("{problem}, or give --migrate to take it as it is"),
         },
-        refusal => refusal,
+        error => error,
     }
 }
 
@@ -105,8 +106,7 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
         .map(|url| url.replace("{name}", "name"))
         .collect();
     check_urls(urls.iter().map(String::as_str), &[])?;
-    let style = given.style.as_deref().map(str::parse::<Style>).transpose();
-    let style = style.map_err(|error| Problem::usage(error.to_string()))?;
+    let style = given.style.as_deref().map(parse::<Style>).transpose()?;
     let mut names = Vec::new();
     let made = |minted: Minted| {
         names.push(api::MintedName {
@@ -115,16 +115,9 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
         });
         Ok(())
     };
-    let (authority, count) = (&given.authority, given.count);
+    let (authority, count, urls) = (&given.authority, given.count, &given.urls);
     let registry = call.registry();
-    let minted = registry.mint(
-        &call.who,
-        authority,
-        style.as_ref(),
-        count,
-        &given.urls,
-        made,
-    );
+    let minted = registry.mint(&call.who, authority, style.as_ref(), count, urls, made);
     // Names are stored some hundreds at a time, and stay. A client that hears only of the error
     // would never learn of those that were stored before it.
     if names.is_empty() {
@@ -135,7 +128,7 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
     let shown = match call.at()? {
-        Some(moment) => call.registry().show_at(&call.who, call.id(), moment)?,
+        Some(point) => call.registry().show_at(&call.who, call.id(), point)?,
         None => call.registry().show(&call.who, call.id())?,
     };
     // The public sees that the name was withdrawn; its values are for those who administer it.
@@ -165,7 +158,7 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
     }
     if !call.flag("migrate")? {
         edit.check_urls()
-            .map_err(|refusal| naming_migrate(call, refusal))?;
+            .map_err(|error| naming_migrate(call, error))?;
     }
     act(call, NameAction::Edit(edit))
 }
@@ -216,7 +209,7 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
     let (at, limit) = (call.at()?, call.limit()?);
     let after = call.number("after")?.unwrap_or_default();
     let registry = call.registry();
-    let _permit = HISTORIES.acquire();
+    let _permit = Handle::current().block_on(HISTORIES.acquire());
     // In a thread of its own: the allocator reserves some megabytes for each thread that has made
     // such a page, and there are many threads that answer requests.
     let made = thread::scope(|scope| {
@@ -228,44 +221,33 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
         let worker = worker.spawn_scoped(scope, page).ok()?;
         worker.join().ok()
     });
-    let failed = || {
-        let message = "the server has no thread for this: try again";
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
-    };
+    let failed = || Problem::failed("the server has no thread for this: try again");
     Ok(Answer::written(made.ok_or_else(failed)??))
 }
 
 fn written(page: HistoryPage) -> Vec<u8> {
     // Each entry is written and dropped, so that not all of them are in memory twice.
-    let mut written = b"{\"events\":[".to_vec();
-    for (at, entry) in page.entries.into_iter().enumerate() {
-        if at > 0 {
-            written.push(b',');
-        }
+    let mut written = WrittenPage::new("events");
+    for entry in page.entries {
         let event = convert::event(&entry);
         drop(entry);
-        // Writing to a vector cannot fail.
-        let _ = serde_json::to_writer(&mut written, &event);
+        written.add(&event);
     }
-    let next = page
-        .next
-        .map_or("null".into(), |next| format!("\"{next}\""));
-    written.extend_from_slice(format!("],\"next\":{next}}}").as_bytes());
-    written
+    written.finish(page.next)
 }
 
 /// How many pages of history are made at once: each takes some megabytes while it is made.
-static HISTORIES: Permits = Permits::new(8);
+static HISTORIES: Semaphore = Semaphore::const_new(8);
 
 /// How many events of a name are proven in one answer.
 const MAX_PROVEN_EVENTS: usize = 1_000;
 
 /// How many proofs are made at once: one of many events takes a megabyte, and hashes for each.
-static PROOFS: Permits = Permits::new(4);
+static PROOFS: Semaphore = Semaphore::const_new(4);
 
 pub(super) fn prove(call: &Call) -> Result<Answer, Problem> {
     let registry = call.registry();
-    let _permit = PROOFS.acquire();
+    let _permit = Handle::current().block_on(PROOFS.acquire());
     if !call.is_local && registry.has_more_events(&call.who, call.id(), MAX_PROVEN_EVENTS)? {
         let message = format!("the name has more than {MAX_PROVEN_EVENTS} events");
         let status = StatusCode::UNPROCESSABLE_ENTITY;
@@ -278,10 +260,7 @@ pub(super) fn prove(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn principal(text: &str) -> Result<Principal, Problem> {
     Principal::parse(text).map_err(|error| {
-        Problem::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "bad-account",
-            error.to_string(),
-        )
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        Problem::new(status, "bad-account", error.to_string())
     })
 }

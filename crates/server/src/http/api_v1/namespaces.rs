@@ -9,7 +9,7 @@ use handfast_registry::{
 use hyper::StatusCode;
 use serde_json::{Map, Value as Json, json};
 
-use super::call::{Answer, Call};
+use super::call::{Answer, Call, WrittenPage};
 use super::convert;
 use super::problem::Problem;
 
@@ -54,30 +54,24 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
     let limit = call.limit()?.min(MAX_VERSIONS);
     let after = call.number("after")?.unwrap_or_default();
     let registry = call.registry();
-    let (mut written, mut count, mut last) = (b"{\"versions\":[".to_vec(), 0, after);
+    let (mut written, mut count, mut last) = (WrittenPage::new("versions"), 0, after);
     // Some at a time, until there are enough or they are long.
     let next = loop {
         let wanted = VERSIONS_AT_ONCE.min(limit - count);
         let versions = registry.namespace_history(&call.who, call.id(), last, wanted)?;
         for version in &versions {
-            if count > 0 {
-                written.push(b',');
-            }
-            // Writing to a vector cannot fail.
-            let _ = serde_json::to_writer(&mut written, &convert::namespace_version(version));
+            written.add(&convert::namespace_version(version));
             last = version.entry.version;
             count += 1;
         }
         if versions.len() < wanted {
             break None;
         }
-        if count == limit || written.len() > MAX_HISTORY_BYTES {
+        if count == limit || written.bytes() > MAX_HISTORY_BYTES {
             break Some(last);
         }
     };
-    let next = next.map_or("null".into(), |next| format!("\"{next}\""));
-    written.extend_from_slice(format!("],\"next\":{next}}}").as_bytes());
-    Ok(Answer::written(written))
+    Ok(Answer::written(written.finish(next)))
 }
 
 pub(super) fn comments(call: &Call) -> Result<Answer, Problem> {

@@ -193,11 +193,11 @@ fn send_lines<S: Serialize>(
     let mut out = Sending::new(call, begun, "application/x-ndjson");
     match give(&mut out) {
         Ok(summary) => line(&mut out, &summary),
-        Err(refusal) if out.is_begun() => {
-            let problem = Problem::from(refusal).for_operator().into_document();
+        Err(error) if out.is_begun() => {
+            let problem = Problem::from(error).for_operator().into_document();
             line(&mut out, &json!({"problem": problem}));
         }
-        Err(refusal) => return Err(refusal.into()),
+        Err(error) => return Err(error.into()),
     }
     // A client that has gone needs no last line.
     drop(out.flush());
@@ -225,8 +225,8 @@ fn import_namespaces(call: &Call) -> Result<Answer, Problem> {
     };
     let said = taken.iter().map(|record| match &record.outcome {
         Ok(changed) => json!({"namespace": record.namespace, "changed": changed}),
-        Err(refusal) => {
-            let error = convert::command_error(convert::problem(refusal));
+        Err(error) => {
+            let error = convert::command_error(convert::problem(error));
             json!({"namespace": record.namespace, "error": error})
         }
     });

@@ -2,19 +2,19 @@
 
 use handfast_api as api;
 use handfast_registry::RegistryError;
-use hyper::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
 
 use super::call::Call;
 use super::convert;
-use crate::http::response::{Body, reply};
+use crate::http::response::{Body, WithHeader, reply};
 
 /// After how many seconds a client that heard `busy` should ask again.
 const BUSY_RETRY: u64 = 5;
 
 /// Why a request failed.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     pub(super) status: StatusCode,
     /// The response, without the status.
     pub(super) about: Box<api::Problem>,
@@ -23,7 +23,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
         let about = api::Problem {
             code: code.to_string(),
             detail: message.into(),
@@ -41,13 +41,29 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "usage", message)
     }
 
+    /// The client should try again in a few seconds.
+    pub(super) fn busy(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+    }
+
+    /// The server cannot do this.
+    pub(super) fn failed(message: &str) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
+    }
+
+    /// The state of the registry, or the rights of the caller, do not allow this.
+    pub(super) fn policy(code: &'static str, problem: &str) -> Self {
+        let problem = problem.to_string();
+        RegistryError::Policy { code, problem }.into()
+    }
+
     /// The caller is not known, and has to be.
     pub(super) fn unknown() -> Self {
         let message = "this is for those who are known: send `Authorization: Bearer TOKEN`";
         Self::new(StatusCode::UNAUTHORIZED, "unknown", message)
     }
 
-    pub(super) fn hint(mut self, hint: &str) -> Self {
+    pub(crate) fn hint(mut self, hint: &str) -> Self {
         self.about.hint = Some(hint.to_string());
         self
     }
@@ -82,7 +98,7 @@ impl Problem {
         }
     }
 
-    pub(super) fn into_response(self) -> Response<Body> {
+    pub(crate) fn into_response(self) -> Response<Body> {
         let status = self.status;
         let document = self.into_document();
         let is_busy = document.code == "busy";
@@ -92,20 +108,19 @@ impl Problem {
         let body = serde_json::to_vec(&document).unwrap_or_default();
         let mut response = reply(status, "application/problem+json", body);
         if status == StatusCode::UNAUTHORIZED {
-            let challenge = HeaderValue::from_static("Bearer realm=\"handfast\"");
-            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+            response = response.with(WWW_AUTHENTICATE, "Bearer realm=\"handfast\"");
         }
-        if let Some(seconds) = retry_after {
-            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        match retry_after {
+            Some(seconds) => response.with(RETRY_AFTER, seconds),
+            None => response,
         }
-        response
     }
 }
 
 /// The one place where refusals of the registry become statuses.
 impl From<RegistryError> for Problem {
-    fn from(refusal: RegistryError) -> Self {
-        let status = match &refusal {
+    fn from(error: RegistryError) -> Self {
+        let status = match &error {
             RegistryError::AuthorityExists(_)
             | RegistryError::Differs { .. }
             | RegistryError::Exists { .. }
@@ -120,18 +135,18 @@ impl From<RegistryError> for Problem {
             RegistryError::Quota { .. } => StatusCode::TOO_MANY_REQUESTS,
             RegistryError::Value { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             _ => {
-                tracing::error!(error = %refusal, "a request could not be served");
+                tracing::error!(%error, "a request could not be served");
                 let message = "the server cannot do this now; its log says why";
                 let failed = StatusCode::SERVICE_UNAVAILABLE;
-                let problem = Self::new(failed, refusal.code(), message);
-                let cause = Some(Box::new(refusal));
+                let problem = Self::new(failed, error.code(), message);
+                let cause = Some(Box::new(error));
                 return Self { cause, ..problem };
             }
         };
         Self {
             status,
-            about: Box::new(convert::problem(&refusal)),
-            cause: Some(Box::new(refusal)),
+            about: Box::new(convert::problem(&error)),
+            cause: Some(Box::new(error)),
         }
     }
 }
@@ -160,10 +175,9 @@ mod tests {
     /// Only some of the answers that say `busy` said when to ask again.
     #[test]
     fn whatever_is_busy_says_when_to_ask_again() {
-        let status = StatusCode::SERVICE_UNAVAILABLE;
-        let busy = Problem::new(status, "busy", "come again").into_response();
+        let busy = Problem::busy("come again").into_response();
         assert_eq!(busy.headers()[RETRY_AFTER], "5");
-        let failed = Problem::new(status, "failed", "see the log").into_response();
+        let failed = Problem::failed("see the log").into_response();
         assert!(failed.headers().get(RETRY_AFTER).is_none());
     }
 }

@@ -11,7 +11,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use handfast_registry::{Format, Import, Job, Principal, Registry, RegistryError, sync_name};
@@ -27,6 +27,7 @@ use super::Api;
 use super::call::{Answer, Call};
 use super::problem::Problem;
 use crate::http::connection::request_body::Incoming;
+use crate::runtime::lock::Lock;
 
 /// The folder, in the data folder.
 const FOLDER: &str = "spool";
@@ -58,7 +59,7 @@ const MIN_BYTES_IN_TIME: usize = 16 << 10;
 
 /// How many bytes of bodies are in files that no job has taken, by account.
 #[derive(Default)]
-pub(super) struct Spooling(Mutex<HashMap<String, u64>>);
+pub(super) struct Spooling(Lock<HashMap<String, u64>>);
 
 /// A body that was received, in a file. The file goes with this, unless a job has taken it.
 pub(super) struct Spooled {
@@ -73,17 +74,11 @@ impl Drop for Spooled {
     fn drop(&mut self) {
         // It has another name if a job takes it.
         drop(fs::remove_file(&self.path));
-        let mut counted = self.api.spooling.lock();
+        let mut counted = self.api.spooling.0.lock();
         match counted.get_mut(&self.account) {
             Some(bytes) if *bytes > self.size => *bytes -= self.size,
             _ => drop(counted.remove(&self.account)),
         }
-    }
-}
-
-impl Spooling {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, u64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -101,7 +96,7 @@ impl Spooled {
     /// Counts bytes before they are written.
     fn grow(&mut self, bytes: u64, waiting: &Waiting) -> Result<(), Problem> {
         let limit = self.api.settings.spool_limit;
-        let mut counted = self.api.spooling.lock();
+        let mut counted = self.api.spooling.0.lock();
         let all = counted.values().sum::<u64>() + bytes + waiting.all;
         let own = counted.entry(self.account.clone()).or_default();
         if *own + bytes + waiting.own > limit {
@@ -116,8 +111,7 @@ impl Spooled {
         }
         if all > limit.saturating_mul(ALL_ACCOUNTS) {
             let message = "the imports of others take all the room for imports: come again later";
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            return Err(Problem::new(status, "busy", message));
+            return Err(Problem::busy(message));
         }
         *own += bytes;
         self.size += bytes;
@@ -134,14 +128,8 @@ struct Waiting {
 impl Waiting {
     fn now(registry: &Registry, who: &Principal) -> Self {
         let mut waiting = Self { own: 0, all: 0 };
-        let Ok(entries) = fs::read_dir(registry.folder().join(FOLDER)) else {
-            return waiting;
-        };
-        for entry in entries.flatten() {
-            let path = entry.path();
-            let name = path.file_stem().and_then(|name| name.to_str());
-            let job = name.and_then(|name| name.strip_prefix("import-")?.parse().ok());
-            let (Some(job), Ok(about)) = (job, entry.metadata()) else {
+        for (path, job) in files(registry) {
+            let (Some(job), Ok(about)) = (job, path.metadata()) else {
                 continue;
             };
             waiting.all += about.len();
@@ -169,14 +157,7 @@ pub(super) fn receive(call: &Call, body: Incoming) -> Result<Spooled, Problem> {
         digest: [0; 32],
     };
     let waiting = Waiting::now(call.registry(), &call.who);
-    let mut options = OpenOptions::new();
-    let opened = made.and_then(|()| {
-        options
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&spooled.path)
-    });
+    let opened = made.and_then(|()| private_file().create_new(true).open(&spooled.path));
     let mut file = opened.map_err(|error| failed(&error))?;
     let mut hash = Sha256::new();
     let mut body = SteadyBody::new(body, call.api.settings.client_timeout);
@@ -241,10 +222,16 @@ impl SteadyBody {
     }
 }
 
+/// A file that only the user of the server can read.
+fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    options
+}
+
 fn failed(error: &io::Error) -> Problem {
     tracing::error!(%error, "what was sent could not be kept");
-    let message = "the server cannot keep this now; its log says why";
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
+    Problem::failed("the server cannot keep this now; its log says why")
 }
 
 /// Begins an import of a received body.
@@ -269,12 +256,9 @@ pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<A
         migrate: import.migrate,
     };
     let manner = serde_json::to_vec(&manner).unwrap_or_default();
-    let mut options = OpenOptions::new();
-    let stored = options
-        .write(true)
+    let stored = private_file()
         .create(true)
         .truncate(true)
-        .mode(0o600)
         .open(path.with_extension("json"))
         .and_then(|mut file| {
             file.write_all(&manner)?;
@@ -293,14 +277,14 @@ pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<A
 /// Resumes an import that was interrupted, if its body is still stored.
 pub(super) fn resume(call: &Call, job: &Job) -> Result<Answer, Problem> {
     let gone = || {
-        let problem = "what was sent is not here any more: send it again".to_string();
-        let code = "no-input";
-        Problem::from(RegistryError::Policy { code, problem })
+        Problem::policy(
+            "no-input",
+            "what was sent is not here any more: send it again",
+        )
     };
     if job.who != call.who {
-        let problem = "only the account that began an import can resume it".to_string();
-        let code = "not-yours";
-        return Err(RegistryError::Policy { code, problem }.into());
+        let problem = "only the account that began an import can resume it";
+        return Err(Problem::policy("not-yours", problem));
     }
     let path = path(call.registry(), job.number);
     let manner = fs::read(path.with_extension("json")).map_err(|_| gone())?;
@@ -341,10 +325,10 @@ fn take(
     let (api, who, number) = (Arc::clone(&call.api), call.who.clone(), job.number);
     let begun = call.api.background.run(move || {
         let taken = finish(api.registry(), &who);
-        if let Err(refusal) = &taken
-            && refusal.code() != "cancelled"
+        if let Err(error) = &taken
+            && error.code() != "cancelled"
         {
-            tracing::warn!(job = number, error = %refusal, "an import was not finished");
+            tracing::warn!(job = number, %error, "an import was not finished");
         }
         // The body of an import that can be resumed stays.
         if api
@@ -374,15 +358,21 @@ fn remove(path: &Path) {
     drop(fs::remove_file(path.with_extension("json")));
 }
 
+/// The files of the folder, each with the job that it is for.
+fn files(registry: &Registry) -> impl Iterator<Item = (PathBuf, Option<u64>)> {
+    let entries = fs::read_dir(registry.folder().join(FOLDER));
+    entries.into_iter().flatten().flatten().map(|entry| {
+        let path = entry.path();
+        let name = path.file_stem().and_then(|name| name.to_str());
+        let job = name.and_then(|name| name.strip_prefix("import-")?.parse().ok());
+        (path, job)
+    })
+}
+
 /// Removes bodies that no job will read: those not received completely, and those of jobs that
 /// have ended.
 pub(super) fn clean(registry: &Registry) {
-    let Ok(entries) = fs::read_dir(registry.folder().join(FOLDER)) else {
-        return;
-    };
-    for path in entries.flatten().map(|entry| entry.path()) {
-        let name = path.file_stem().and_then(|name| name.to_str());
-        let job = name.and_then(|name| name.strip_prefix("import-")?.parse().ok());
+    for (path, job) in files(registry) {
         let is_open = |number| registry.job(number).is_ok_and(|job| job.ended.is_none());
         if path.extension().is_some_and(|end| end == PART) || !job.is_some_and(is_open) {
             drop(fs::remove_file(path));

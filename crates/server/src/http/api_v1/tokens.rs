@@ -1,9 +1,9 @@
 //! `/api/v1/tokens`.
 
 use handfast_api as api;
-use handfast_registry::{NewToken, Role};
+use handfast_registry::NewToken;
 
-use super::call::{Answer, Call};
+use super::call::{Answer, Call, parse};
 use super::convert;
 use super::problem::Problem;
 
@@ -20,11 +20,10 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
 /// The token itself is in this answer, and nowhere else.
 pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
     let given: api::NewToken = call.read()?;
-    let role = given.role.as_deref().map(str::parse::<Role>).transpose();
     let new = NewToken {
         title: given.title,
         authority: given.authority,
-        role: role.map_err(|error| Problem::usage(error.to_string()))?,
+        role: given.role.as_deref().map(parse).transpose()?,
         days: given.days.unwrap_or(NewToken::default().days),
     };
     let account = given.account.unwrap_or_else(|| call.who.to_string());

@@ -23,7 +23,8 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::admission::connections::Activity;
-use crate::admission::pending_responses::LONG_RESPONSE;
+use crate::admission::network_of;
+use crate::http::connection::pending_responses::LONG_RESPONSE;
 use crate::http::resolver::fast_redirect;
 use crate::http::resolver::target::{date, put_number};
 use crate::http::{Part, Web, closed, rest_api};
@@ -100,7 +101,7 @@ where
             let memory = &web.context.admission.response_memory;
             let counted = match unsent.len() {
                 length if length < LONG_RESPONSE => None,
-                length => match memory.try_take(client.0, length) {
+                length => match memory.try_take(network_of(client.0), length) {
                     None => return Ok(HandOff::Nothing),
                     counted => counted,
                 },
@@ -440,24 +441,20 @@ mod tests {
 
     /// The timer fires while a byte of the head is waiting to be read: the task is woken once for
     /// both, and must not forget the timer.
-    #[test]
-    fn a_slow_head_ends_when_its_timeout_and_a_byte_arrive_together() {
+    #[tokio::test]
+    async fn a_slow_head_ends_when_its_timeout_and_a_byte_come_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let web = web(folder.path());
-        let mut builder = tokio::runtime::Builder::new_current_thread();
-        let runtime = builder.enable_all().build().unwrap();
-        runtime.block_on(async {
-            let (mut ours, mut theirs) = tokio::io::duplex(4_000);
-            let activity = Activity::new(Instant::now(), Instant::now());
-            let client = ([192, 0, 2, 1].into(), &activity);
-            let mut serving = pin!(serve_connection(&web, &mut ours, client));
-            theirs.write_all(b"GET / HTTP/1.1\r\nHo").await.unwrap();
-            assert!(poll_once(serving.as_mut()).await.is_none());
-            sleep(web.client_timeout * 2).await;
-            theirs.write_all(b"s").await.unwrap();
-            let ended = poll_once(serving.as_mut()).await;
-            assert!(matches!(ended, Some(Ok(HandOff::Nothing))));
-        });
+        let (mut ours, mut theirs) = tokio::io::duplex(4_000);
+        let activity = Activity::new(Instant::now(), Instant::now());
+        let client = ([192, 0, 2, 1].into(), &activity);
+        let mut serving = pin!(serve_connection(&web, &mut ours, client));
+        theirs.write_all(b"GET / HTTP/1.1\r\nHo").await.unwrap();
+        assert!(poll_once(serving.as_mut()).await.is_none());
+        sleep(web.client_timeout * 2).await;
+        theirs.write_all(b"s").await.unwrap();
+        let ended = poll_once(serving.as_mut()).await;
+        assert!(matches!(ended, Some(Ok(HandOff::Nothing))));
     }
 
     async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
@@ -472,39 +469,35 @@ mod tests {
 
     /// When the first answer could not be sent at once, and more requests had come meanwhile,
     /// silence had no end.
-    #[test]
-    fn silence_has_an_end_after_a_first_answer_that_was_read_late() {
+    #[tokio::test]
+    async fn silence_has_an_end_after_a_first_answer_that_was_read_late() {
         let folder = tempfile::tempdir().unwrap();
         let web = Arc::new(web(folder.path()));
-        let mut builder = tokio::runtime::Builder::new_current_thread();
-        let runtime = builder.enable_all().build().unwrap();
-        runtime.block_on(async {
-            let request = b"GET /20.1000/5555 HTTP/1.1\r\nHost: x\r\n\r\n";
-            // In a task of its own, which is woken for its own sake alone.
-            let begin = |mut ours: tokio::io::DuplexStream| {
-                let web = Arc::clone(&web);
-                tokio::spawn(async move {
-                    let activity = Activity::new(Instant::now(), Instant::now());
-                    let client = ([192, 0, 2, 1].into(), &activity);
-                    let ended = serve_connection(&web, &mut ours, client).await;
-                    assert!(matches!(ended, Ok(HandOff::Nothing)));
-                })
-            };
-            // How long an answer is.
-            let (ours, mut theirs) = tokio::io::duplex(4_000);
-            theirs.write_all(request).await.unwrap();
-            begin(ours).await.unwrap();
-            let length = theirs.read(&mut [0; 4_000]).await.unwrap();
-            // Two do not fit; another one does when the first two have been read.
-            let (ours, mut theirs) = tokio::io::duplex(length * 7 / 4);
-            theirs.write_all(&request.repeat(2)).await.unwrap();
-            let conversing = begin(ours);
-            tokio::task::yield_now().await;
-            theirs.write_all(request).await.unwrap();
-            let mut answers = vec![0; length * 3];
-            theirs.read_exact(&mut answers).await.unwrap();
-            let ended = timeout(Duration::from_secs(10), conversing).await;
-            ended.expect("it is waited for").unwrap();
-        });
+        let request = b"GET /20.1000/5555 HTTP/1.1\r\nHost: x\r\n\r\n";
+        // In a task of its own, which is woken for its own sake alone.
+        let begin = |mut ours: tokio::io::DuplexStream| {
+            let web = Arc::clone(&web);
+            tokio::spawn(async move {
+                let activity = Activity::new(Instant::now(), Instant::now());
+                let client = ([192, 0, 2, 1].into(), &activity);
+                let ended = serve_connection(&web, &mut ours, client).await;
+                assert!(matches!(ended, Ok(HandOff::Nothing)));
+            })
+        };
+        // How long an answer is.
+        let (ours, mut theirs) = tokio::io::duplex(4_000);
+        theirs.write_all(request).await.unwrap();
+        begin(ours).await.unwrap();
+        let length = theirs.read(&mut [0; 4_000]).await.unwrap();
+        // Two do not fit; another one does when the first two have been read.
+        let (ours, mut theirs) = tokio::io::duplex(length * 7 / 4);
+        theirs.write_all(&request.repeat(2)).await.unwrap();
+        let conversing = begin(ours);
+        tokio::task::yield_now().await;
+        theirs.write_all(request).await.unwrap();
+        let mut answers = vec![0; length * 3];
+        theirs.read_exact(&mut answers).await.unwrap();
+        let ended = timeout(Duration::from_secs(10), conversing).await;
+        ended.expect("it is waited for").unwrap();
     }
 }

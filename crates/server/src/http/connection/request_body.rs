@@ -12,15 +12,14 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body as HttpBody, Bytes, Frame, Incoming as Stream, SizeHint};
-use hyper::header::{HeaderValue, RETRY_AFTER};
+use hyper::header::RETRY_AFTER;
 use hyper::{Response, StatusCode};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::admission::body_memory::{MEMORY_TIMEOUT_PART, MIN_BODY_BYTES, Sender};
 use crate::admission::connections::{Activity, Receiving};
-use crate::admission::memory_pool::MemoryPermit;
-use crate::http::response::{Body, reply};
+use crate::http::response::{Body, WithHeader, reply};
 use crate::http::{Caller, Web};
 
 /// How much is thrown away at most.
@@ -91,7 +90,7 @@ impl Incoming {
             return Ok(Bytes::new());
         }
         let memory = &web.context.admission.body_memory;
-        let mut memory = memory.pool(sender).permit(caller.address.ip());
+        let mut memory = memory.permit(sender, caller.address.ip());
         let time = web.client_timeout;
         let mut deadline = Instant::now() + time;
         let (mut bytes, mut since) = (Vec::new(), 0);
@@ -119,7 +118,21 @@ impl Incoming {
                 deadline = Instant::now() + time;
             }
         }
-        Ok(Bytes::from_owner(CountedBody::new(bytes, memory)))
+        Ok(counted(bytes, memory))
+    }
+}
+
+impl Incoming {
+    /// A form, or another short text of an anonymous client; or the response that it did not come.
+    pub(crate) async fn text(
+        self,
+        web: &Web,
+        caller: &Caller,
+        max_length: usize,
+    ) -> Result<String, Response<Body>> {
+        let received = self.receive(web, caller, Sender::Anonymous, max_length);
+        let text = |bytes: Bytes| String::from_utf8_lossy(&bytes).into_owned();
+        received.await.map(text).map_err(not_received)
     }
 }
 
@@ -139,7 +152,7 @@ pub(crate) fn late_body(sender: Sender, time: Duration) -> String {
 }
 
 /// The response to a body that was not received.
-pub(crate) fn not_received(error: BodyError) -> Response<Body> {
+fn not_received(error: BodyError) -> Response<Body> {
     let text = match error {
         BodyError::Broken => "the connection ended before the body did\n".to_string(),
         BodyError::Busy => {
@@ -148,32 +161,26 @@ pub(crate) fn not_received(error: BodyError) -> Response<Body> {
         BodyError::Late(time) => late_body(Sender::Anonymous, time) + "\n",
         BodyError::TooLong => "the body is too long\n".to_string(),
     };
-    let mut response = reply(error.status(), "text/plain; charset=utf-8", text);
-    if error == BodyError::Busy {
-        let soon = HeaderValue::from_static("5");
-        response.headers_mut().insert(RETRY_AFTER, soon);
-    }
-    response
-}
-
-/// Bytes that count as long as anybody has them.
-pub(crate) struct CountedBody {
-    bytes: Vec<u8>,
-    _memory: MemoryPermit,
-}
-
-impl CountedBody {
-    pub(crate) fn new(bytes: Vec<u8>, memory: MemoryPermit) -> Self {
-        Self {
-            bytes,
-            _memory: memory,
-        }
+    let response = reply(error.status(), "text/plain; charset=utf-8", text);
+    match error {
+        BodyError::Busy => response.with(RETRY_AFTER, "5"),
+        _ => response,
     }
 }
 
-impl AsRef<[u8]> for CountedBody {
+/// Bytes that count as long as anybody has them, to the last one that is sent.
+pub(crate) fn counted(
+    bytes: impl AsRef<[u8]> + Send + 'static,
+    permit: impl Send + 'static,
+) -> Bytes {
+    Bytes::from_owner(CountedBytes(bytes, permit))
+}
+
+struct CountedBytes<B, P>(B, P);
+
+impl<B: AsRef<[u8]>, P> AsRef<[u8]> for CountedBytes<B, P> {
     fn as_ref(&self) -> &[u8] {
-        &self.bytes
+        self.0.as_ref()
     }
 }
 

@@ -105,23 +105,24 @@ mod tests {
     use crate::listen::Addresses;
     use crate::setup::identity::Identity;
 
+    fn identity(native: &str) -> Identity {
+        let folder = tempfile::tempdir().unwrap();
+        let addresses = Addresses {
+            native: native.parse().unwrap(),
+            web: "0.0.0.0:8000".parse().unwrap(),
+        };
+        Identity::open_or_make(folder.path(), addresses).unwrap()
+    }
+
     /// The certificate was for `localhost` alone, so that `--certificate` was of no use from any
     /// other machine.
     #[test]
     fn it_has_the_names_under_which_the_server_is_reached() {
-        let folder = tempfile::tempdir().unwrap();
-        let addresses = Addresses {
-            native: "192.0.2.7:2641".parse().unwrap(),
-            web: "0.0.0.0:8000".parse().unwrap(),
-        };
-        let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
+        let identity = identity("192.0.2.7:2641");
         let listen = "[2001:db8::5]:8000".parse().unwrap();
         let public = "https://pid.example.org:8443".parse().unwrap();
-        let key = self_signed(
-            identity.key(),
-            &names(listen, identity.site(), Some(&public)),
-        )
-        .unwrap();
+        let names = names(listen, identity.site(), Some(&public));
+        let key = self_signed(identity.key(), &names).unwrap();
         let (_, certificate) = X509Certificate::from_der(&key.cert[0]).unwrap();
         let found = certificate.subject_alternative_name().unwrap().unwrap();
         let found: Vec<_> = found.value.general_names.iter().collect();
@@ -145,12 +146,7 @@ mod tests {
 
     #[test]
     fn a_server_that_listens_everywhere_has_all_addresses_of_its_machine() {
-        let folder = tempfile::tempdir().unwrap();
-        let addresses = Addresses {
-            native: "127.0.0.1:2641".parse().unwrap(),
-            web: "127.0.0.1:8000".parse().unwrap(),
-        };
-        let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
+        let identity = identity("127.0.0.1:2641");
         let names = names("[::]:8000".parse().unwrap(), identity.site(), None);
         for address in own_addresses().iter().take(20) {
             assert!(names.contains(&address.to_string()), "{address} {names:?}");

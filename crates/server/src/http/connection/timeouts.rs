@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::admission::connections::Activity;
-use crate::admission::pending_responses::ConnectionResponses;
+use crate::http::connection::pending_responses::ConnectionResponses;
 
 /// How many bytes a client has to read within the timeout.
 const MIN_READ: u64 = 16 << 10;
@@ -224,60 +224,49 @@ mod tests {
 
     const TIMEOUT: Duration = Duration::from_millis(200);
 
-    fn run<F: Future>(future: F) -> F::Output {
-        let mut builder = tokio::runtime::Builder::new_current_thread();
-        builder.enable_all().build().unwrap().block_on(future)
+    #[tokio::test]
+    async fn who_does_not_read_is_not_waited_for() {
+        let (ours, _theirs) = tokio::io::duplex(1_000);
+        let mut stream = TimeoutStream::new(ours, TIMEOUT);
+        let error = stream.write_all(&[0; 5_000]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
-    #[test]
-    fn who_does_not_read_is_not_waited_for() {
-        run(async {
-            let (ours, _theirs) = tokio::io::duplex(1_000);
-            let mut stream = TimeoutStream::new(ours, TIMEOUT);
-            let error = stream.write_all(&[0; 5_000]).await.unwrap_err();
-            assert_eq!(error.kind(), io::ErrorKind::TimedOut);
-        });
-    }
-
-    #[test]
-    fn who_reads_a_little_at_a_time_is_not_waited_for_either() {
-        run(async {
-            let (ours, mut theirs) = tokio::io::duplex(100);
-            let mut stream = TimeoutStream::new(ours, TIMEOUT);
-            let drip = async {
-                let mut few = [0; 10];
-                while theirs.read(&mut few).await.is_ok_and(|octets| octets > 0) {
-                    sleep(TIMEOUT / 20).await;
-                }
-            };
-            let much = vec![0; 50_000];
-            tokio::select! {
-                written = stream.write_all(&much) => {
-                    assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
-                }
-                () = drip => panic!("it was waited for"),
+    #[tokio::test]
+    async fn who_reads_a_little_at_a_time_is_not_waited_for_either() {
+        let (ours, mut theirs) = tokio::io::duplex(100);
+        let mut stream = TimeoutStream::new(ours, TIMEOUT);
+        let drip = async {
+            let mut few = [0; 10];
+            while theirs.read(&mut few).await.is_ok_and(|octets| octets > 0) {
+                sleep(TIMEOUT / 20).await;
             }
-        });
+        };
+        let much = vec![0; 50_000];
+        tokio::select! {
+            written = stream.write_all(&much) => {
+                assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
+            }
+            () = drip => panic!("it was waited for"),
+        }
     }
 
-    #[test]
-    fn who_reads_gets_it_all_however_long_it_takes() {
-        run(async {
-            let (ours, mut theirs) = tokio::io::duplex(20_000);
-            let mut stream = TimeoutStream::new(ours, TIMEOUT);
-            let steady = async {
-                let mut some = vec![0; 20_000];
-                let mut all = 0;
-                while all < 200_000 {
-                    sleep(TIMEOUT / 4).await;
-                    all += theirs.read(&mut some).await.unwrap();
-                }
-            };
-            let sending = async {
-                stream.write_all(&vec![0; 200_000]).await.unwrap();
-                stream.flush().await.unwrap();
-            };
-            tokio::join!(sending, steady);
-        });
+    #[tokio::test]
+    async fn who_reads_gets_it_all_however_long_it_takes() {
+        let (ours, mut theirs) = tokio::io::duplex(20_000);
+        let mut stream = TimeoutStream::new(ours, TIMEOUT);
+        let steady = async {
+            let mut some = vec![0; 20_000];
+            let mut all = 0;
+            while all < 200_000 {
+                sleep(TIMEOUT / 4).await;
+                all += theirs.read(&mut some).await.unwrap();
+            }
+        };
+        let sending = async {
+            stream.write_all(&vec![0; 200_000]).await.unwrap();
+            stream.flush().await.unwrap();
+        };
+        tokio::join!(sending, steady);
     }
 }

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use handfast_wire::crypto::SigningKey;
@@ -22,6 +22,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::http::acme::Acme;
 use crate::http::acme::challenges::{ACME_TLS, Challenges};
 use crate::http::connection::self_signed::self_signed;
+use crate::runtime::lock::Lock;
 
 /// The source of the certificate.
 #[derive(Clone, Debug, Default)]
@@ -135,13 +136,13 @@ pub(crate) trait CurrentCertificate: ResolvesServerCert {
 
 impl CurrentCertificate for ReplaceableCertificate {
     fn current(&self) -> Arc<CertifiedKey> {
-        Arc::clone(&self.key.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.key.lock())
     }
 }
 
 impl CurrentCertificate for Renewed {
     fn current(&self) -> Arc<CertifiedKey> {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = self.current.lock();
         Arc::clone(&current.0)
     }
 }
@@ -149,20 +150,20 @@ impl CurrentCertificate for Renewed {
 /// A certificate that is replaced while the server runs, and those that are shown to an authority.
 #[derive(Debug)]
 pub(crate) struct ReplaceableCertificate {
-    key: Mutex<Arc<CertifiedKey>>,
+    key: Lock<Arc<CertifiedKey>>,
     pub(crate) challenges: Arc<Challenges>,
 }
 
 impl ReplaceableCertificate {
     fn new(first: CertifiedKey) -> Self {
         Self {
-            key: Mutex::new(Arc::new(first)),
+            key: Lock::new(Arc::new(first)),
             challenges: Arc::default(),
         }
     }
 
     pub(crate) fn set(&self, key: Arc<CertifiedKey>) {
-        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = key;
+        *self.key.lock() = key;
     }
 }
 
@@ -175,7 +176,7 @@ impl ResolvesServerCert for ReplaceableCertificate {
         if is_challenge {
             return self.challenges.certificate(hello.server_name());
         }
-        let key = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = self.key.lock();
         Some(Arc::clone(&key))
     }
 }
@@ -185,7 +186,7 @@ impl ResolvesServerCert for ReplaceableCertificate {
 struct Renewed {
     files: TlsFiles,
     /// The certificate, when its file was written, and when that was last looked at.
-    current: Mutex<(Arc<CertifiedKey>, Option<SystemTime>, Instant)>,
+    current: Lock<(Arc<CertifiedKey>, Option<SystemTime>, Instant)>,
 }
 
 /// How often the files are looked at.
@@ -200,14 +201,14 @@ impl Renewed {
         );
         Ok(Self {
             files,
-            current: Mutex::new(current),
+            current: Lock::new(current),
         })
     }
 }
 
 impl ResolvesServerCert for Renewed {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.lock();
         let (key, written, looked) = &mut *current;
         if looked.elapsed() >= LOOK {
             *looked = Instant::now();

@@ -6,7 +6,6 @@
 // Not `tracing-appender`: lines of the log have two fixed forms, and would pass through the
 // formatting and the levels of `tracing`. Its lossy writer is the thread below.
 
-use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::net::IpAddr;
@@ -136,20 +135,22 @@ impl LoggedRequest {
     /// The combined form: the common one, with where from, with what and which request behind it.
     fn as_common(&self, response: &Response<Body>, now: u64) -> String {
         let length = length(response).map_or_else(|| "-".to_string(), |length| length.to_string());
-        let mut line = format!("{} - - [{}] \"", self.address, common_time(now));
-        put_quoted(&mut line, self.method.as_bytes());
-        line.push(' ');
-        put_quoted(&mut line, self.target.as_bytes());
-        // A string takes everything.
-        let _ = write!(line, " {:?}\" {}", self.version, response.status().as_u16());
-        let _ = write!(line, " {length} \"");
-        put_header(&mut line, self.referer.as_ref());
-        line.push_str("\" \"");
-        put_header(&mut line, self.agent.as_ref());
-        line.push_str("\" ");
-        put_quoted(&mut line, self.id.as_bytes());
-        line.push('\n');
-        line
+        let header = |header: &Option<HeaderValue>| {
+            let quote = |header: &HeaderValue| quoted(header.as_bytes());
+            header.as_ref().map_or_else(|| "-".to_string(), quote)
+        };
+        format!(
+            "{} - - [{}] \"{} {} {:?}\" {} {length} \"{}\" \"{}\" {}\n",
+            self.address,
+            common_time(now),
+            quoted(self.method.as_bytes()),
+            quoted(self.target.as_bytes()),
+            self.version,
+            response.status().as_u16(),
+            header(&self.referer),
+            header(&self.agent),
+            quoted(self.id.as_bytes())
+        )
     }
 
     fn as_json(&self, response: &Response<Body>, now: u64) -> String {
@@ -178,23 +179,16 @@ fn length(response: &Response<Body>) -> Option<u64> {
     response.body().size_hint().exact()
 }
 
-fn put_header(line: &mut String, header: Option<&HeaderValue>) {
-    match header {
-        Some(header) => put_quoted(line, header.as_bytes()),
-        None => line.push('-'),
-    }
-}
-
 /// Escapes control characters and quotes, so that a request cannot forge log lines.
-fn put_quoted(line: &mut String, bytes: &[u8]) {
+fn quoted(bytes: &[u8]) -> String {
+    let mut line = String::with_capacity(bytes.len());
     for byte in bytes {
         match byte {
-            b'"' | b'\\' | 0..=0x1F | 0x7F.. => {
-                let _ = write!(line, "\\x{byte:02x}");
-            }
+            b'"' | b'\\' | 0..=0x1F | 0x7F.. => line.extend(["\\x", &format!("{byte:02x}")]),
             plain => line.push(char::from(*plain)),
         }
     }
+    line
 }
 
 /// `15/Nov/2026:12:00:00 +0000`, from the time in RFC 3339.
@@ -231,8 +225,7 @@ mod tests {
 
     #[test]
     fn nobody_writes_lines_of_their_own() {
-        let mut line = String::new();
-        put_quoted(&mut line, b"/a\"\r\nb\\\xFF");
+        let line = quoted(b"/a\"\r\nb\\\xFF");
         assert_eq!(line, "/a\\x22\\x0d\\x0ab\\x5c\\xff");
     }
 }

@@ -64,20 +64,14 @@ impl Coding {
         };
         let any = named("*").unwrap_or(0);
         let own = named("identity").unwrap_or(0);
-        let mut best = None;
-        for coding in Self::ALL {
-            let weight = named(coding.as_str());
+        let weight = |coding: &Self| {
             // "Equivalent to gzip" (RFC 9110 §8.4.1.3).
-            let alias = (coding == Self::Gzip).then(|| named("x-gzip")).flatten();
-            let weight = weight.or(alias).unwrap_or(any);
-            if weight > 0
-                && weight >= own
-                && best.is_none_or(|(best_weight, _)| weight > best_weight)
-            {
-                best = Some((weight, coding));
-            }
-        }
-        best.map(|(_, coding)| coding)
+            let alias = (*coding == Self::Gzip).then(|| named("x-gzip")).flatten();
+            named(coding.as_str()).or(alias).unwrap_or(any)
+        };
+        // Of several that are liked as much, `max_by_key` gives the last.
+        let best = Self::ALL.into_iter().rev().max_by_key(weight);
+        best.filter(|best| weight(best) > 0 && weight(best) >= own)
     }
 
     fn write(self, plain: &[u8]) -> std::io::Result<Vec<u8>> {

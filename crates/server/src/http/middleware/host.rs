@@ -8,20 +8,21 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap};
 use hyper::http::uri::Authority;
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use rustls::sign::CertifiedKey;
-use serde_json::json;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
+use crate::http::api_v1::problem::Problem;
 use crate::http::connection::request_body::Incoming;
 use crate::http::connection::tls::CurrentCertificate;
-use crate::http::response::{Body, reply};
+use crate::http::response::Body;
 use crate::http::{Caller, Part};
+use crate::runtime::lock::Lock;
 use crate::setup::identity::Identity;
 
 /// The URL under which clients reach the server: `https://pid.example.org`.
@@ -131,7 +132,7 @@ pub(crate) struct OwnHosts {
     /// The addresses that the site record says.
     addresses: Vec<IpAddr>,
     certificate: Arc<dyn CurrentCertificate>,
-    certified: Mutex<CertifiedHosts>,
+    certified: Lock<CertifiedHosts>,
 }
 
 /// The names of a certificate.
@@ -152,7 +153,7 @@ impl OwnHosts {
             names: machine_names(),
             addresses: said.filter(|address| !address.is_unspecified()).collect(),
             certificate,
-            certified: Mutex::new(None),
+            certified: Lock::new(None),
         }
     }
 
@@ -235,10 +236,7 @@ impl OwnHosts {
     /// The names of the certificate that is used now.
     fn certified(&self) -> Arc<[HostName]> {
         let current = self.certificate.current();
-        let mut certified = self
-            .certified
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut certified = self.certified.lock();
         if let Some((key, names)) = &*certified
             && Arc::ptr_eq(key, &current)
         {
@@ -272,20 +270,11 @@ impl OwnHosts {
             host = text,
             "a request with credentials was for another host"
         );
-        let problem = json!({
-            "title": "Misdirected Request",
-            "status": 421,
-            "detail": "this server does not know the host of this request as its own, and takes \
-                       no credentials under it",
-            "code": "other-host",
-            "hint": "set public-url in [web] of handfast.toml to the URL that clients use",
-        });
-        let status = StatusCode::MISDIRECTED_REQUEST;
-        Some(reply(
-            status,
-            "application/problem+json",
-            problem.to_string(),
-        ))
+        let text = "this server does not know the host of this request as its own, and takes no \
+            credentials under it";
+        let problem = Problem::new(StatusCode::MISDIRECTED_REQUEST, "other-host", text);
+        let hint = "set public-url in [web] of handfast.toml to the URL that clients use";
+        Some(problem.hint(hint).into_response())
     }
 }
 

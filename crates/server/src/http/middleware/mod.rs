@@ -4,5 +4,4 @@
 pub(crate) mod access_log;
 pub(crate) mod compression;
 pub(crate) mod host;
-pub(crate) mod network;
 pub(crate) mod proxies;

@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use hyper::header::{HeaderMap, HeaderName};
 
-use crate::http::middleware::network::Network;
+use crate::admission::network::Network;
 
 /// The proxies that the server trusts, and their header.
 #[derive(Clone, Debug, Default)]

@@ -15,8 +15,7 @@ use hyper::{Method, Request as HttpRequest, Response, StatusCode};
 
 use self::record::{OAI_DC, header, record};
 use self::request::{Format, OaiError, Request, Selection, Set};
-use crate::admission::body_memory::Sender;
-use crate::http::connection::request_body::{Incoming, not_received};
+use crate::http::connection::request_body::Incoming;
 use crate::http::form;
 use crate::http::registry_pages::contact::{ContactLink, is_email};
 use crate::http::registry_pages::reg::{self, INSTANCE};
@@ -46,19 +45,11 @@ pub(crate) async fn answer(
     let mut asked = head.uri.query().unwrap_or_default().to_string();
     match head.method {
         Method::GET | Method::HEAD => {}
-        Method::POST => {
-            let received = body.receive(web, caller, Sender::Anonymous, MAX_FORM);
-            let form = match received.await {
-                Ok(form) => form,
-                Err(error) => return not_received(error),
-            };
-            asked.push('&');
-            asked.push_str(String::from_utf8_lossy(&form).trim());
-        }
-        Method::OPTIONS => {
-            let response = options(&head.headers, ALLOWED);
-            return finished(response, &head.headers);
-        }
+        Method::POST => match body.text(web, caller, MAX_FORM).await {
+            Ok(form) => asked.extend(["&", form.trim()]),
+            Err(response) => return response,
+        },
+        Method::OPTIONS => return finished(options(&head.headers, ALLOWED), &head.headers),
         _ => return refused(ALLOWED),
     }
     let base = address::base(web, caller, &head.uri, &head.headers);

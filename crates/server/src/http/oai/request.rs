@@ -283,66 +283,55 @@ fn is_of_words(byte: u8) -> bool {
 mod tests {
     use super::*;
 
+    /// Checks the error for a query, without `verb` in front of it.
+    fn check(query: &str, code: &str) {
+        let query = query.strip_prefix('=').map(|rest| format!("verb={rest}"));
+        let pairs = crate::http::form::pairs(&query.unwrap_or_default()).unwrap();
+        assert_eq!(Request::read(&pairs).unwrap_err().code, code, "{pairs:?}");
+    }
+
     #[test]
     fn whatever_is_wrong_has_its_code() {
         for (query, code) in [
             ("", "badVerb"),
-            ("verb=", "badVerb"),
-            ("verb=identify", "badVerb"),
-            ("verb=Identify&verb=Identify", "badVerb"),
-            ("verb=Identify&x=1", "badArgument"),
-            ("verb=Identify&resumptionToken=x", "badArgument"),
-            ("verb=GetRecord", "badArgument"),
-            ("verb=GetRecord&identifier=info:hdl/", "badArgument"),
-            ("verb=GetRecord&identifier=a&metadataPrefix=", "badArgument"),
+            ("=", "badVerb"),
+            ("=identify", "badVerb"),
+            ("=Identify&verb=Identify", "badVerb"),
+            ("=Identify&x=1", "badArgument"),
+            ("=Identify&resumptionToken=x", "badArgument"),
+            ("=GetRecord", "badArgument"),
+            ("=GetRecord&identifier=info:hdl/", "badArgument"),
+            ("=GetRecord&identifier=a&metadataPrefix=", "badArgument"),
             (
-                "verb=GetRecord&identifier=a&metadataPrefix=a%20b",
+                "=GetRecord&identifier=a&metadataPrefix=a%20b",
                 "badArgument",
             ),
             (
-                "verb=GetRecord&identifier=a&metadataPrefix=marc",
+                "=GetRecord&identifier=a&metadataPrefix=marc",
                 "cannotDisseminateFormat",
             ),
-            ("verb=ListRecords", "badArgument"),
-            (
-                "verb=ListRecords&metadataPrefix=reg&metadataPrefix=reg",
-                "badArgument",
-            ),
-            (
-                "verb=ListRecords&metadataPrefix=reg&from=yesterday",
-                "badArgument",
-            ),
-            (
-                "verb=ListRecords&metadataPrefix=reg&from=2026-01-01&until=2026-01-01T00:00:00Z",
-                "badArgument",
-            ),
-            (
-                "verb=ListRecords&metadataPrefix=reg&from=2026-01-02&until=2026-01-01",
-                "badArgument",
-            ),
-            (
-                "verb=ListRecords&metadataPrefix=reg&set=a::b",
-                "badArgument",
-            ),
-            (
-                "verb=ListRecords&metadataPrefix=reg&set=a:b",
-                "noRecordsMatch",
-            ),
-            (
-                "verb=ListRecords&metadataPrefix=marc&set=later",
-                "cannotDisseminateFormat",
-            ),
-            (
-                "verb=ListRecords&metadataPrefix=reg&resumptionToken=x",
-                "badArgument",
-            ),
-            ("verb=ListRecords&resumptionToken=x", "badResumptionToken"),
-            ("verb=ListSets&resumptionToken=x", "badResumptionToken"),
-            ("verb=ListSets&metadataPrefix=reg", "badArgument"),
-            ("verb=ListMetadataFormats&metadataPrefix=reg", "badArgument"),
+            ("=ListRecords", "badArgument"),
+            ("=ListRecords&resumptionToken=x", "badResumptionToken"),
+            ("=ListSets&resumptionToken=x", "badResumptionToken"),
+            ("=ListSets&metadataPrefix=reg", "badArgument"),
+            ("=ListMetadataFormats&metadataPrefix=reg", "badArgument"),
         ] {
-            let pairs = crate::http::form::pairs(query).unwrap();
-            assert_eq!(Request::read(&pairs).unwrap_err().code, code, "{query}");
+            check(query, code);
+        }
+        for (query, code) in [
+            ("=reg&metadataPrefix=reg", "badArgument"),
+            ("=reg&from=yesterday", "badArgument"),
+            (
+                "=reg&from=2026-01-01&until=2026-01-01T00:00:00Z",
+                "badArgument",
+            ),
+            ("=reg&from=2026-01-02&until=2026-01-01", "badArgument"),
+            ("=reg&set=a::b", "badArgument"),
+            ("=reg&set=a:b", "noRecordsMatch"),
+            ("=marc&set=later", "cannotDisseminateFormat"),
+            ("=reg&resumptionToken=x", "badArgument"),
+        ] {
+            check(&format!("=ListRecords&metadataPrefix{query}"), code);
         }
     }
 

@@ -1,36 +1,29 @@
 //! Endpoints for operators: whether the server is alive, whether it is ready, and its metrics.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use hyper::header::{ALLOW, CACHE_CONTROL, HeaderValue};
+use hyper::header::CACHE_CONTROL;
 use hyper::{Method, Request, Response, StatusCode};
 
 use crate::http::connection::request_body::Incoming;
 use crate::http::operator::metrics;
-use crate::http::response::{Body, plain, reply};
+use crate::http::response::{Body, WithHeader, not_allowed, plain, reply};
 use crate::http::{Part, Web};
 use crate::runtime::counters::Shards;
 
 pub(crate) async fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Response<Body> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
-        let allowed = HeaderValue::from_static("GET, HEAD");
-        refused.headers_mut().insert(ALLOW, allowed);
-        return refused;
+        return not_allowed("GET, HEAD", "only GET and HEAD\n");
     }
-    let mut response = match request.uri().path() {
+    let response = match request.uri().path() {
         "/healthz" => plain(StatusCode::OK, "alive\n"),
         "/readyz" if web.is_closing() => plain(StatusCode::SERVICE_UNAVAILABLE, "about to end\n"),
         "/readyz" => match web.readiness.ask(web.registry()).await {
             Ok(()) => plain(StatusCode::OK, "ready\n"),
             Err(problem) => {
-                let text = "text/plain; charset=utf-8";
-                reply(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    text,
-                    format!("{problem}\n"),
-                )
+                let (status, text) = (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n"));
+                reply(status, "text/plain; charset=utf-8", text)
             }
         },
         "/metrics" => metrics::answer(web),
@@ -39,9 +32,7 @@ pub(crate) async fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Respo
             None => plain(StatusCode::NOT_FOUND, "nothing is asked here now\n"),
         },
     };
-    let headers = response.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    response.with(CACHE_CONTROL, "no-store")
 }
 
 /// The counters of HTTP: one addition for each request, and two for each connection.
@@ -49,7 +40,7 @@ pub(crate) async fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Respo
 pub(crate) struct Meters {
     requests: Shards<Requests>,
     /// Connections that are open.
-    pub(crate) open: AtomicI64,
+    pub(crate) open: Arc<AtomicU64>,
     /// Requests that were answered with 429 or 503.
     pub(crate) refused: AtomicU64,
     /// Lines of the access log that came too fast to be written.
@@ -82,20 +73,5 @@ impl Meters {
             self.requests
                 .sum(|requests| requests.get(part.number())?.get(class))
         })
-    }
-
-    /// Counts a connection until the returned guard is dropped.
-    pub(crate) fn connected(web: &Arc<Web>) -> HttpConnection {
-        web.meters.open.fetch_add(1, Ordering::Relaxed);
-        HttpConnection(Arc::clone(web))
-    }
-}
-
-/// A connection that is counted.
-pub(crate) struct HttpConnection(Arc<Web>);
-
-impl Drop for HttpConnection {
-    fn drop(&mut self) {
-        self.0.meters.open.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -28,22 +28,22 @@ pub(crate) fn answer(web: &Arc<Web>) -> Response<Body> {
 
 /// The HTTP server.
 fn interfaces(page: &mut MetricsPage, web: &Arc<Web>) {
-    page.title(
+    let requests = Part::ALL.into_iter().flat_map(|part| {
+        let counts = CLASSES.into_iter().zip(web.meters.requests(part));
+        counts.map(move |(class, count)| {
+            let part = part.as_str();
+            (format!("part=\"{part}\",status=\"{class}\""), count)
+        })
+    });
+    page.counters(
         "handfast_web_requests_total",
-        "counter",
         "Requests answered, by part of the HTTP server and class of status.",
+        requests,
     );
-    for part in Part::ALL {
-        for (class, count) in CLASSES.iter().zip(web.meters.requests(part)) {
-            let labels = format!("part=\"{}\",status=\"{class}\"", part.as_str());
-            page.line("handfast_web_requests_total", &labels, count);
-        }
-    }
-    let open = web.meters.open.load(Ordering::Relaxed);
     page.gauge(
         "handfast_web_connections_open",
         "Open HTTP connections.",
-        u64::try_from(open).unwrap_or_default(),
+        web.meters.open.load(Ordering::Relaxed),
     );
     page.counter(
         "handfast_access_log_dropped_total",
@@ -59,49 +59,39 @@ fn interfaces(page: &mut MetricsPage, web: &Arc<Web>) {
 
 /// The handle protocol, by every way.
 fn native(page: &mut MetricsPage, web: &Arc<Web>) {
-    let meters = &web.context.native_metrics;
-    page.title(
+    let meters = &web.context.metrics;
+    let requests = meters.requests().into_iter();
+    page.counters(
         "handfast_native_requests_total",
-        "counter",
         "Requests of the handle protocol answered, by transport, operation and response code.",
+        requests.map(|(way, opcode, code, count)| {
+            let labels = format!("transport=\"{way}\",operation=\"{opcode}\",code=\"{code}\"");
+            (labels, count)
+        }),
     );
-    for (way, opcode, code, count) in meters.requests() {
-        let labels = format!("transport=\"{way}\",operation=\"{opcode}\",code=\"{code}\"");
-        page.line("handfast_native_requests_total", &labels, count);
-    }
+    let transport = |way| format!("transport=\"{way}\"");
     let octets = meters.octets();
-    page.title(
+    page.counters(
         "handfast_native_received_bytes_total",
-        "counter",
         "Octets of the handle protocol that came, by transport.",
+        octets.map(|(way, received, _)| (transport(way), received)),
     );
-    for (way, received, _) in octets {
-        let labels = format!("transport=\"{way}\"");
-        page.line("handfast_native_received_bytes_total", &labels, received);
-    }
-    page.title(
+    page.counters(
         "handfast_native_sent_bytes_total",
-        "counter",
         "Octets of the handle protocol that went, by transport.",
+        octets.map(|(way, _, sent)| (transport(way), sent)),
     );
-    for (way, _, sent) in octets {
-        let labels = format!("transport=\"{way}\"");
-        page.line("handfast_native_sent_bytes_total", &labels, sent);
-    }
-    page.title(
+    let lost = meters.lost();
+    page.counters(
         "handfast_native_dropped_total",
-        "counter",
         "Messages over UDP that were not answered: above the rate limit of their network, or too \
          many at once.",
+        lost.map(|(reason, count)| (format!("reason=\"{reason}\""), count)),
     );
-    for (reason, count) in meters.lost() {
-        let labels = format!("reason=\"{reason}\"");
-        page.line("handfast_native_dropped_total", &labels, count);
-    }
     page.gauge(
         "handfast_native_connections_open",
         "Open TCP connections of the native protocol.",
-        meters.open(),
+        meters.open.load(Ordering::Relaxed),
     );
     page.gauge(
         "handfast_native_sessions_open",
@@ -117,20 +107,15 @@ fn load(page: &mut MetricsPage, web: &Arc<Web>) {
         "Requests that wait for a thread because they need the disk or the processor.",
         crate::runtime::blocking::queue_length(),
     );
-    let name = "handfast_requests_refused_for_load_total";
-    page.title(
-        name,
-        "counter",
+    let refused = [
+        ("web", web.meters.refused.load(Ordering::Relaxed)),
+        ("native", web.context.metrics.refused()),
+    ];
+    page.counters(
+        "handfast_requests_refused_for_load_total",
         "Requests refused because there were too many: by HTTP with 429 or 503, by the handle \
-        protocol with a busy \
-         server or, over UDP, with no answer.",
-    );
-    let refused = web.meters.refused.load(Ordering::Relaxed);
-    page.line(name, "interface=\"web\"", refused);
-    page.line(
-        name,
-        "interface=\"native\"",
-        web.context.native_metrics.refused(),
+         protocol with a busy server or, over UDP, with no answer.",
+        refused.map(|(interface, count)| (format!("interface=\"{interface}\""), count)),
     );
 }
 
@@ -138,21 +123,18 @@ fn load(page: &mut MetricsPage, web: &Arc<Web>) {
 fn stored(page: &mut MetricsPage, web: &Arc<Web>) {
     let registry = web.registry();
     if let Ok(statistics) = registry.statistics() {
-        for (name, help, count) in [
-            ("handfast_names", "Names that are stored.", statistics.names),
-            (
-                "handfast_authorities",
-                "Authorities that are stored.",
-                statistics.authorities,
-            ),
-            (
-                "handfast_events",
-                "Events since the beginning.",
-                statistics.events,
-            ),
-        ] {
-            page.gauge(name, help, count);
-        }
+        page.gauge("handfast_names", "Names that are stored.", statistics.names);
+        let authorities = statistics.authorities;
+        page.gauge(
+            "handfast_authorities",
+            "Authorities that are stored.",
+            authorities,
+        );
+        page.gauge(
+            "handfast_events",
+            "Events since the beginning.",
+            statistics.events,
+        );
     }
     page.gauge(
         "handfast_store_writable",
@@ -167,49 +149,28 @@ fn stored(page: &mut MetricsPage, web: &Arc<Web>) {
         );
     }
     let usage = registry.usage();
-    for (name, help, count) in [
-        (
-            "handfast_store_used_bytes",
-            "Octets of the store that have been used, free pages among them.",
-            usage.used,
-        ),
-        (
-            "handfast_store_map_bytes",
-            "Octets that the store can have at most.",
-            usage.size,
-        ),
-        (
-            "handfast_store_readers",
-            "Places of readers of the store that have been taken so far.",
-            usage.readers,
-        ),
-        (
-            "handfast_store_readers_max",
-            "Places of readers of the store.",
-            usage.max_readers,
-        ),
-    ] {
-        page.gauge(name, help, count);
-    }
+    page.gauge(
+        "handfast_store_used_bytes",
+        "Octets of the store that have been used, free pages among them.",
+        usage.used,
+    );
+    let help = "Octets that the store can have at most.";
+    page.gauge("handfast_store_map_bytes", help, usage.size);
+    let help = "Places of readers of the store that have been taken so far.";
+    page.gauge("handfast_store_readers", help, usage.readers);
+    let help = "Places of readers of the store.";
+    page.gauge("handfast_store_readers_max", help, usage.max_readers);
 }
 
 /// The process, by the names that clients of Prometheus give it.
 fn process(page: &mut MetricsPage, web: &Arc<Web>) {
-    for (field, name, help) in [
-        (
-            "VmRSS:",
-            "process_resident_memory_bytes",
-            "Memory in use, with mapped pages of the store.",
-        ),
-        (
-            "RssAnon:",
-            "handfast_private_memory_bytes",
-            "Memory in use, without mapped pages of files.",
-        ),
-    ] {
-        if let Some(bytes) = memory(field) {
-            page.gauge(name, help, bytes);
-        }
+    if let Some(bytes) = memory("VmRSS:") {
+        let help = "Memory in use, with mapped pages of the store.";
+        page.gauge("process_resident_memory_bytes", help, bytes);
+    }
+    if let Some(bytes) = memory("RssAnon:") {
+        let help = "Memory in use, without mapped pages of files.";
+        page.gauge("handfast_private_memory_bytes", help, bytes);
     }
     if let Some(open) = open_files() {
         page.gauge("process_open_fds", "Files that are open.", open);
@@ -217,14 +178,11 @@ fn process(page: &mut MetricsPage, web: &Arc<Web>) {
     if let Ok((allowed, _)) = getrlimit(Resource::RLIMIT_NOFILE) {
         page.gauge("process_max_fds", "Files that may be open.", allowed);
     }
-    page.gauge(
-        "process_start_time_seconds",
-        "When the server started, in seconds since 1970.",
-        web.started / 1_000,
-    );
+    let help = "When the server started, in seconds since 1970.";
+    page.gauge("process_start_time_seconds", help, web.started / 1_000);
     let version = concat!("version=\"", env!("CARGO_PKG_VERSION"), "\"");
-    page.title("handfast_build_info", "gauge", "The program.");
-    page.line("handfast_build_info", version, 1);
+    let program = [(version.to_string(), 1)];
+    page.metric("handfast_build_info", "gauge", "The program.", program);
 }
 
 /// A number of the system's about this process, in bytes; nothing where the system has none.
@@ -248,26 +206,39 @@ fn open_files() -> Option<u64> {
 struct MetricsPage(String);
 
 impl MetricsPage {
-    fn title(&mut self, name: &str, kind: &str, help: &str) {
+    /// A metric, with a value for each set of labels.
+    fn metric(
+        &mut self,
+        name: &str,
+        kind: &str,
+        help: &str,
+        values: impl IntoIterator<Item = (String, u64)>,
+    ) {
         // A string takes everything.
         let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+        for (labels, value) in values {
+            let _ = if labels.is_empty() {
+                writeln!(self.0, "{name} {value}")
+            } else {
+                writeln!(self.0, "{name}{{{labels}}} {value}")
+            };
+        }
     }
 
-    fn line(&mut self, name: &str, labels: &str, value: u64) {
-        let _ = if labels.is_empty() {
-            writeln!(self.0, "{name} {value}")
-        } else {
-            writeln!(self.0, "{name}{{{labels}}} {value}")
-        };
+    fn counters(
+        &mut self,
+        name: &str,
+        help: &str,
+        values: impl IntoIterator<Item = (String, u64)>,
+    ) {
+        self.metric(name, "counter", help, values);
     }
 
     fn counter(&mut self, name: &str, help: &str, value: u64) {
-        self.title(name, "counter", help);
-        self.line(name, "", value);
+        self.counters(name, help, [(String::new(), value)]);
     }
 
     fn gauge(&mut self, name: &str, help: &str, value: u64) {
-        self.title(name, "gauge", help);
-        self.line(name, "", value);
+        self.metric(name, "gauge", help, [(String::new(), value)]);
     }
 }

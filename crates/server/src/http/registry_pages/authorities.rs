@@ -6,14 +6,15 @@ use std::fmt::Write as _;
 
 use handfast_id::{CaseRule, Rules};
 use handfast_registry::{Authority, AuthorityPage, AuthorityPath, AuthorityStatus, RegistryError};
-use hyper::{Response, StatusCode};
+use hyper::Response;
+use hyper::header::LINK;
 use serde_json::{Value as Json, json};
 
-use super::page::{contact, escape, fresh_page, html, paragraphs};
+use super::page::{contact, escape, more, paragraphs};
 use super::{Asking, Form};
 use crate::http::api_v1::convert;
-use crate::http::percent::{COMPONENT, SEGMENT, encode};
-use crate::http::response::Body;
+use crate::http::percent::{SEGMENT, encode};
+use crate::http::response::{Body, WithHeader};
 
 /// How many authorities a page has.
 const PAGE: usize = 100;
@@ -34,7 +35,12 @@ impl Asking<'_> {
             }
             Err(error) => return self.failed(&error),
         };
-        let next = found.next.as_deref().map(|next| self.next_of(next, form));
+        let path = match form {
+            Form::Json => "/registry/authorities.json",
+            _ => "/registry/authorities",
+        };
+        let next = found.next.as_deref();
+        let next = next.map(|next| self.next_page(path, &["under", "limit"], next));
         let mut links = String::from(
             "</registry/authorities.json>; rel=\"alternate\"; type=\"application/json\"",
         );
@@ -51,31 +57,10 @@ impl Asking<'_> {
                 Some(under) => format!("Authorities under {under}"),
                 None => "Naming authorities".to_string(),
             };
-            let text = html(
-                &title,
-                &body(&found, under, next.as_deref(), &self.web.registry().rules()),
-            );
-            self.tag(fresh_page(StatusCode::OK, text.clone()), &text)
+            let rules = self.web.registry().rules();
+            self.page(&title, &body(&found, under, next.as_deref(), &rules))
         };
-        Self::linked(response, &links)
-    }
-
-    fn next_of(&self, after: &str, form: Form) -> String {
-        let mut url = match form {
-            Form::Json => "/registry/authorities.json".to_string(),
-            _ => "/registry/authorities".to_string(),
-        };
-        let mut mark = '?';
-        let shown = ["under", "limit"];
-        let shown = shown
-            .iter()
-            .filter_map(|name| Some((*name, self.query(name)?)));
-        for (name, value) in shown.chain([("after", after)]) {
-            url.push(mark);
-            mark = '&';
-            url.extend([name, "=", &encode(value, COMPONENT)]);
-        }
-        url
+        response.with(LINK, links)
     }
 }
 
@@ -120,13 +105,7 @@ fn body(
     if found.authorities.is_empty() {
         out.push_str("<p>None.</p>\n");
     }
-    if let Some(next) = next {
-        out.extend([
-            "<p><a rel=\"next\" href=\"",
-            &escape(next),
-            "\">More</a></p>\n",
-        ]);
-    }
+    more(&mut out, next);
     out
 }
 
@@ -162,24 +141,21 @@ fn leaf(out: &mut String, authority: &Authority, rules: &dyn Rules) {
         out.push_str(" <strong>retired</strong>");
     }
     let policy = &authority.policy;
-    let mut facts = vec![
-        if authority.case_rule(rules) == CaseRule::Sensitive {
-            "case counts".to_string()
-        } else {
-            "case does not count".to_string()
-        },
-        policy.persistence.as_str().to_string(),
-    ];
+    let case = match authority.case_rule(rules) {
+        CaseRule::Sensitive => "case counts",
+        CaseRule::AsciiInsensitive => "case does not count",
+    };
+    let persistence = policy.persistence.as_str();
+    let _ = write!(out, "<br><span class=\"small\">{case}, {persistence}");
     if policy.cordra {
-        facts.push("CORDRA identifiers".to_string());
+        out.push_str(", CORDRA identifiers");
     }
     if policy.approval {
-        facts.push("new names wait for approval".to_string());
+        out.push_str(", new names wait for approval");
     }
     if let Some(pattern) = &policy.pattern {
-        facts.push(format!("names fit <code>{}</code>", escape(pattern)));
+        out.extend([", names fit <code>", &escape(pattern), "</code>"]);
     }
-    let _ = write!(out, "<br><span class=\"small\">{}", facts.join(", "));
     if !authority.contact.is_empty() {
         out.extend(["; contact: ", &contact(&authority.contact)]);
     }

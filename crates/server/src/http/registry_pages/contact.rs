@@ -1,5 +1,7 @@
 //! A contact: one text, which may be an e-mail address or a URL.
 
+use crate::http::resolver::path::strip;
+
 /// The kind of a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContactLink<'t> {
@@ -24,10 +26,7 @@ impl<'t> ContactLink<'t> {
 
 /// Whether a link may lead there: only to the web.
 pub(crate) fn is_http(url: &str) -> bool {
-    let starts = |scheme: &str| {
-        url.split_at_checked(scheme.len())
-            .is_some_and(|(head, rest)| head.eq_ignore_ascii_case(scheme) && !rest.is_empty())
-    };
+    let starts = |scheme: &str| strip(url, scheme).is_some_and(|rest| !rest.is_empty());
     let is_plain = |c: char| !c.is_control() && !c.is_whitespace();
     (starts("http://") || starts("https://")) && url.chars().all(is_plain)
 }
@@ -50,32 +49,21 @@ pub(crate) fn is_email(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::ContactLink::{Email, Web, Words};
     use super::*;
 
     #[test]
     fn addresses_are_told_apart() {
         for (text, kind) in [
-            (
-                "desk@library.example",
-                ContactLink::Email("desk@library.example"),
-            ),
-            ("mailto:a.b@c.d", ContactLink::Email("a.b@c.d")),
-            ("a@localhost", ContactLink::Words("a@localhost")),
-            ("a b@c.d", ContactLink::Words("a b@c.d")),
-            ("a@b.c?cc=d@e.f", ContactLink::Words("a@b.c?cc=d@e.f")),
-            (
-                "https://a.example/ask",
-                ContactLink::Web("https://a.example/ask"),
-            ),
-            (
-                "javascript:alert(1)",
-                ContactLink::Words("javascript:alert(1)"),
-            ),
-            (
-                "https://a.example/\nx",
-                ContactLink::Words("https://a.example/\nx"),
-            ),
-            ("", ContactLink::Words("")),
+            ("desk@library.example", Email("desk@library.example")),
+            ("mailto:a.b@c.d", Email("a.b@c.d")),
+            ("a@localhost", Words("a@localhost")),
+            ("a b@c.d", Words("a b@c.d")),
+            ("a@b.c?cc=d@e.f", Words("a@b.c?cc=d@e.f")),
+            ("https://a.example/ask", Web("https://a.example/ask")),
+            ("javascript:alert(1)", Words("javascript:alert(1)")),
+            ("https://a.example/\nx", Words("https://a.example/\nx")),
+            ("", Words("")),
         ] {
             assert_eq!(ContactLink::of(text), kind, "{text}");
         }

@@ -7,15 +7,16 @@ use handfast_registry::{
     NamespaceCase, NamespaceEntry, NamespaceRemark, NamespaceStatus, NamespaceVersion, Principal,
     rfc3339,
 };
-use hyper::{Response, StatusCode};
+use hyper::Response;
+use hyper::header::LINK;
 use serde_json::Value as Json;
 
-use super::page::{contact, escape, fresh_page, html, link, paragraphs, row};
+use super::page::{contact, escape, link, paragraphs, row};
 use super::trial::Trial;
 use super::{Asking, Form, XML, reg};
 use crate::http::api_v1::convert;
 use crate::http::percent::{URI_IN_QUERY, encode};
-use crate::http::response::Body;
+use crate::http::response::{Body, WithHeader};
 
 /// The most versions that a page shows; all of them are in the API.
 const MAX_VERSIONS: u64 = 50;
@@ -41,16 +42,10 @@ impl Asking<'_> {
             Form::Xml => self.tagged(XML, &reg::document(&entry)),
             Form::Page => {
                 let before = entry.version.saturating_sub(MAX_VERSIONS);
-                let history = self.web.registry().namespace_history(
-                    &Principal::nobody(),
-                    entry.name(),
-                    before,
-                    usize::MAX,
-                );
-                let comments = self
-                    .web
-                    .registry()
-                    .namespace_comments(&Principal::nobody(), entry.name());
+                let (registry, who) = (self.web.registry(), Principal::nobody());
+                let name = entry.name();
+                let history = registry.namespace_history(&who, name, before, usize::MAX);
+                let comments = registry.namespace_comments(&who, name);
                 let (history, comments) = match (history, comments) {
                     (Ok(history), Ok(comments)) => (history, comments),
                     (Err(error), _) | (_, Err(error)) => return self.failed(&error),
@@ -60,8 +55,7 @@ impl Asking<'_> {
                 said_of_it(&mut body, &comments);
                 Self::history(&mut body, &history);
                 self.citation(&mut body, &entry);
-                let text = html(&title, &body);
-                self.tag(fresh_page(StatusCode::OK, text.clone()), &text)
+                self.page(&title, &body)
             }
         };
         let page = format!("/registry/info/{}", entry.name());
@@ -71,7 +65,7 @@ impl Asking<'_> {
              <{page}.xml>; rel=\"alternate\"; type=\"application/xml\", </registry/>; \
                  rel=\"collection\""
         );
-        Self::linked(response, &links)
+        response.with(LINK, links)
     }
 
     /// An entry, and in which form it is wanted. A namespace may have a dot in it: what stands
@@ -125,12 +119,9 @@ impl Asking<'_> {
             let mut say = |is_so: bool, yes, no| words.push(if is_so { yes } else { no });
             say(said.public, "it is public", "it is not public");
             say(said.in_use, "it is in use", "it is planned");
+            let has_none = "its identifiers have no URI form of their own";
             let has = "its identifiers have a URI form of their own";
-            say(
-                said.without_uri_form,
-                "its identifiers have no URI form of their own",
-                has,
-            );
+            say(said.without_uri_form, has_none, has);
             row(&mut out, "Declared", &words.join("; "));
         }
         out.push_str("</tbody></table>\n");

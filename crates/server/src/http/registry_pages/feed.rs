@@ -41,43 +41,31 @@ impl Asking<'_> {
         xml.open("author", &[]);
         xml.text("name", "Registry of info namespaces");
         xml.close();
-        let link = |xml: &mut Xml, relation: &str, kind: &str, href: &str| {
-            xml.element(
-                "link",
-                &[("rel", relation), ("type", kind), ("href", href)],
-                "",
-            );
-        };
         link(&mut xml, "self", "application/atom+xml", &own);
-        link(
-            &mut xml,
-            "alternate",
-            "text/html",
-            &format!("{base}/registry/"),
-        );
+        let list = format!("{base}/registry/");
+        link(&mut xml, "alternate", "text/html", &list);
         for entry in entries.iter() {
             let page = format!("{base}/registry/info/{}", entry.name());
             let state = entry.state(self.now);
             xml.open("entry", &[]);
-            xml.text(
-                "id",
-                // A claim gives it a new version, and is no news.
-                &format!("{page}#{}-{}", state.as_str(), entry.changed_by(self.now)),
-            );
+            let changed = entry.changed_by(self.now);
+            // A claim gives it a new version, and is no news.
+            xml.text("id", &format!("{page}#{}-{changed}", state.as_str()));
             xml.text("title", &format!("{} {}", entry.uri(), state.as_str()));
-            xml.text("updated", &rfc3339(entry.changed_by(self.now)));
+            xml.text("updated", &rfc3339(changed));
             link(&mut xml, "alternate", "text/html", &page);
-            link(
-                &mut xml,
-                "alternate",
-                "application/json",
-                &format!("{page}.json"),
-            );
+            let json = format!("{page}.json");
+            link(&mut xml, "alternate", "application/json", &json);
             xml.element("summary", &[("type", "text")], &summary(entry, state));
             xml.close();
         }
         xml.finish()
     }
+}
+
+fn link(xml: &mut Xml, relation: &str, kind: &str, href: &str) {
+    let attributes = [("rel", relation), ("type", kind), ("href", href)];
+    xml.element("link", &attributes, "");
 }
 
 fn summary(entry: &NamespaceEntry, state: NamespaceStatus) -> String {

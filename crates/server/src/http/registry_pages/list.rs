@@ -1,14 +1,14 @@
 //! The list of all namespaces, with a search.
 
 use handfast_registry::{NamespaceEntry, NamespacePage, NamespaceQuery, NamespaceStatus};
+use hyper::header::LINK;
 use hyper::{Response, StatusCode};
 
-use super::page::{escape, fresh_page, html};
+use super::page::{escape, more};
 use super::{Asking, Form};
 use crate::http::api_v1::convert;
-use crate::http::percent::{COMPONENT, encode};
 use crate::http::resolver::page::Failure;
-use crate::http::response::Body;
+use crate::http::response::{Body, WithHeader};
 
 /// How many entries a page has.
 const PAGE: usize = 100;
@@ -32,23 +32,28 @@ impl Asking<'_> {
             limit: self.limit(PAGE),
         };
         let found = self.web.registry().namespaces(&wanted);
-        let mut links = vec![
-            "</registry/info.json>; rel=\"alternate\"; type=\"application/json\"".to_string(),
-            "</registry/changes.atom>; rel=\"alternate\"; type=\"application/atom+xml\""
-                .to_string(),
-            "</oai?verb=Identify>; rel=\"service\"".to_string(),
-        ];
-        let next = found.next.as_deref().map(|next| self.next(next, form));
+        let mut links = String::from(
+            "</registry/info.json>; rel=\"alternate\"; type=\"application/json\", \
+             </registry/changes.atom>; rel=\"alternate\"; type=\"application/atom+xml\", \
+             </oai?verb=Identify>; rel=\"service\"",
+        );
+        let path = match form {
+            Form::Json => "/registry/info.json",
+            _ => "/registry/",
+        };
+        let parameters = ["q", "status", "historical", "limit"];
+        let next = found.next.as_deref();
+        let next = next.map(|next| self.next_page(path, &parameters, next));
         if let Some(next) = &next {
-            links.push(format!("<{next}>; rel=\"next\""));
+            links.extend([", <", next, ">; rel=\"next\""]);
         }
         let response = if form == Form::Json {
             self.json(&convert::namespaces(&found, self.now))
         } else {
-            let text = html("Registry of info namespaces", &self.body(&found, next));
-            self.tag(fresh_page(StatusCode::OK, text.clone()), &text)
+            let body = self.body(&found, next.as_deref());
+            self.page("Registry of info namespaces", &body)
         };
-        Self::linked(response, &links.join(", "))
+        response.with(LINK, links)
     }
 
     /// The error in the parameters.
@@ -69,26 +74,7 @@ impl Asking<'_> {
         is_not("limit", is_limit).then(|| "limit is 1 to 1000.".to_string())
     }
 
-    /// The address of the next page.
-    fn next(&self, after: &str, form: Form) -> String {
-        let mut url = match form {
-            Form::Json => "/registry/info.json".to_string(),
-            _ => "/registry/".to_string(),
-        };
-        let mut mark = '?';
-        let shown = ["q", "status", "historical", "limit"];
-        let shown = shown
-            .iter()
-            .filter_map(|name| Some((*name, self.query(name)?)));
-        for (name, value) in shown.chain([("after", after)]) {
-            url.push(mark);
-            mark = '&';
-            url.extend([name, "=", &encode(value, COMPONENT)]);
-        }
-        url
-    }
-
-    fn body(&self, found: &NamespacePage, next: Option<String>) -> String {
+    fn body(&self, found: &NamespacePage, next: Option<&str>) -> String {
         let mut out = format!(
             "<p>An <code>info</code> URI names something by an identifier of a public namespace \
             (RFC 4452). Here is \
@@ -107,13 +93,7 @@ impl Asking<'_> {
             self.line(&mut out, entry);
         }
         out.push_str("</tbody></table>\n");
-        if let Some(next) = next {
-            out.extend([
-                "<p><a rel=\"next\" href=\"",
-                &escape(&next),
-                "\">More</a></p>\n",
-            ]);
-        }
+        more(&mut out, next);
         out.push_str(
             "<p class=\"small\">For programs: <a href=\"/registry/info.json\">JSON</a>, \
              <a href=\"/registry/changes.atom\">Atom</a>, <a \
@@ -146,33 +126,25 @@ impl Asking<'_> {
 
     fn line(&self, out: &mut String, entry: &NamespaceEntry) {
         let name = escape(entry.name());
-        let status = self.status_words(entry);
-        out.extend([
-            "<tr><td><a href=\"/registry/info/",
-            &name,
-            "\">info:",
-            &name,
-            "/</a><td>",
-            &escape(&entry.form.title),
-            "<td>",
-            &escape(&entry.form.authority.organisation),
-            "<td>",
-            &status,
-            "<td>",
-            &escape(entry.registered.as_deref().unwrap_or_default()),
-            "</tr>\n",
-        ]);
+        let cells = [
+            &*entry.form.title,
+            &entry.form.authority.organisation,
+            &self.status_words(entry),
+            entry.registered.as_deref().unwrap_or_default(),
+        ];
+        let cells = cells.map(escape).join("<td>");
+        let link = format!("<a href=\"/registry/info/{name}\">info:{name}/</a>");
+        out.extend(["<tr><td>", &link, "<td>", &cells, "</tr>\n"]);
     }
 
     /// The status of an entry, and whether it is maintained.
     pub(super) fn status_words(&self, entry: &NamespaceEntry) -> String {
         let mut words = entry.state(self.now).as_str().to_string();
         if entry.historical {
-            words.push_str(", historical");
             words.push_str(if entry.claimed {
-                ", claimed"
+                ", historical, claimed"
             } else {
-                ", unclaimed"
+                ", historical, unclaimed"
             });
         }
         if entry.is_live(self.now) && entry.provisional_until.is_some() {

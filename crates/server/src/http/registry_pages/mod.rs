@@ -17,13 +17,12 @@ mod trial;
 pub(crate) mod unregistered_name;
 mod urns;
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use http_body_util::{Either, Full};
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, ETAG, HeaderValue, IF_NONE_MATCH, LINK, LOCATION, VARY,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, ETAG, IF_NONE_MATCH, LOCATION, VARY,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
@@ -31,10 +30,11 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::http::connection::request_body::Incoming;
+use crate::http::percent::{COMPONENT, encode};
 use crate::http::resolver::accept::Accept;
 use crate::http::resolver::page::{Failure, JSON, fresh};
 use crate::http::resolver::{address, failure};
-use crate::http::response::{Body, plain, run_blocking};
+use crate::http::response::{Body, WithHeader, empty, not_allowed, plain, run_blocking};
 use crate::http::{Caller, Web, form};
 
 const ALLOWED: &str = "GET, HEAD, OPTIONS";
@@ -46,7 +46,7 @@ pub(crate) async fn answer(
     request: Request<Incoming>,
 ) -> Response<Body> {
     let (head, _) = request.into_parts();
-    let mut response = match head.method {
+    let response = match head.method {
         Method::GET | Method::HEAD => {
             let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
             // Some of it waits for the disk.
@@ -55,34 +55,23 @@ pub(crate) async fn answer(
         }
         Method::OPTIONS => options(),
         _ => {
-            let mut refused = plain(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "the register is read here; it is changed through /api/v1/namespaces\n",
-            );
-            let allowed = HeaderValue::from_static(ALLOWED);
-            refused.headers_mut().insert(ALLOW, allowed);
-            refused
+            let text = "the register is read here; it is changed through /api/v1/namespaces\n";
+            not_allowed(ALLOWED, text)
         }
     };
-    let headers = response.headers_mut();
-    headers.insert(VARY, HeaderValue::from_static("Accept"));
-    // All of it is public.
-    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    let exposed = HeaderValue::from_static("Content-Length, ETag, Link, Location");
-    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    let exposed = "Content-Length, ETag, Link, Location";
     response
+        .with(VARY, "Accept")
+        // All of it is public.
+        .with(ACCESS_CONTROL_ALLOW_ORIGIN, "*")
+        .with(ACCESS_CONTROL_EXPOSE_HEADERS, exposed)
 }
 
 fn options() -> Response<Body> {
-    let mut response = plain(StatusCode::NO_CONTENT, "");
-    let headers = response.headers_mut();
-    headers.clear();
-    let allowed = HeaderValue::from_static(ALLOWED);
-    headers.insert(ALLOW, allowed.clone());
-    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, allowed);
-    let taken = HeaderValue::from_static("Accept, If-None-Match");
-    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, taken);
-    response
+    empty(StatusCode::NO_CONTENT)
+        .with(ALLOW, ALLOWED)
+        .with(ACCESS_CONTROL_ALLOW_METHODS, ALLOWED)
+        .with(ACCESS_CONTROL_ALLOW_HEADERS, "Accept, If-None-Match")
 }
 
 /// In which form something is wanted.
@@ -172,6 +161,21 @@ impl<'r> Asking<'r> {
         asked.unwrap_or(usual).clamp(1, 1_000)
     }
 
+    /// A page of the register.
+    fn page(&self, title: &str, body: &str) -> Response<Body> {
+        let text = page::html(title, body);
+        self.tag(page::fresh_page(StatusCode::OK, text.clone()), &text)
+    }
+
+    /// The address of the next page of a list, with the parameters that it was asked for with.
+    fn next_page(&self, path: &str, parameters: &[&str], after: &str) -> String {
+        let shown = parameters.iter();
+        let shown = shown.filter_map(|name| Some((*name, self.query(name)?)));
+        let pairs = shown.chain([("after", after)]);
+        let pairs = pairs.map(|(name, value)| format!("{name}={}", encode(value, COMPONENT)));
+        format!("{path}?{}", pairs.collect::<Vec<_>>().join("&"))
+    }
+
     fn json(&self, body: &impl Serialize) -> Response<Body> {
         self.tagged(JSON, &serde_json::to_string(body).unwrap_or_default())
     }
@@ -184,12 +188,8 @@ impl<'r> Asking<'r> {
     /// A response with the tag of its body; if the client has that, without the body.
     fn tag(&self, mut response: Response<Body>, body: &str) -> Response<Body> {
         let digest = Sha256::digest(body.as_bytes());
-        let mut tag = String::from("\"");
-        for byte in digest.iter().take(12) {
-            // A string takes everything.
-            let _ = write!(tag, "{byte:02x}");
-        }
-        tag.push('"');
+        let digits = digest.iter().take(12).map(|byte| format!("{byte:02x}"));
+        let tag = format!("\"{}\"", digits.collect::<String>());
         let known = self.head.headers.get_all(IF_NONE_MATCH).iter();
         let is_known = known.filter_map(|line| line.to_str().ok()).any(|line| {
             let mut tags = line.split(',').map(str::trim);
@@ -199,28 +199,16 @@ impl<'r> Asking<'r> {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             *response.body_mut() = Either::Left(Full::default());
         }
-        if let Ok(tag) = HeaderValue::try_from(tag) {
-            response.headers_mut().insert(ETAG, tag);
-        }
-        response
-    }
-
-    fn linked(mut response: Response<Body>, links: &str) -> Response<Body> {
-        if let Ok(links) = HeaderValue::try_from(links) {
-            response.headers_mut().insert(LINK, links);
-        }
-        response
+        response.with(ETAG, tag)
     }
 
     fn moved(&self, path: &'static str) -> Response<Body> {
-        let mut response = plain(StatusCode::PERMANENT_REDIRECT, "");
         let place = match self.head.uri.query() {
             Some(query) => format!("{path}?{query}"),
             None => path.to_string(),
         };
-        let place = HeaderValue::try_from(place).unwrap_or(HeaderValue::from_static("/registry/"));
-        response.headers_mut().insert(LOCATION, place);
-        response
+        let response = plain(StatusCode::PERMANENT_REDIRECT, "");
+        response.with(LOCATION, place)
     }
 
     fn nothing(&self, words: &str) -> Response<Body> {

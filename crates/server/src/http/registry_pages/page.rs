@@ -1,19 +1,17 @@
 //! The frame of all pages of the register. Pages have no script and no inline style, so that
 //! their policy allows none.
 
-use hyper::header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue};
+use hyper::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use hyper::{Response, StatusCode};
 
 use crate::http::registry_pages::contact::{ContactLink, is_http};
 pub(super) use crate::http::resolver::page::escape;
 use crate::http::resolver::page::fresh;
 use crate::http::resolver::target::escaped_text;
-use crate::http::response::Body;
+use crate::http::response::{Body, WithHeader};
 
 /// `/registry/style.css`
 pub(super) const STYLE: &str = include_str!("style.css");
-
-const REFERRER_POLICY: HeaderName = HeaderName::from_static("referrer-policy");
 
 /// A page. The title is text, the body is HTML.
 pub(super) fn page(status: StatusCode, title: &str, body: &str) -> Response<Body> {
@@ -40,17 +38,11 @@ pub(super) fn html(title: &str, body: &str) -> String {
 
 /// The response with it.
 pub(super) fn fresh_page(status: StatusCode, html: String) -> Response<Body> {
-    let mut response = fresh(status, "text/html; charset=utf-8", html);
-    let headers = response.headers_mut();
-    headers.insert(
-        CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(
-            "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; \
-             frame-ancestors 'none'",
-        ),
-    );
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
-    response
+    let policy = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; \
+        frame-ancestors 'none'";
+    fresh(status, "text/html; charset=utf-8", html)
+        .with(CONTENT_SECURITY_POLICY, policy)
+        .with(REFERRER_POLICY, "same-origin")
 }
 
 /// A contact address: a link if it is a web address, else plain text.
@@ -79,6 +71,13 @@ pub(super) fn contact(text: &str) -> String {
 /// A text with its lines.
 pub(super) fn paragraphs(text: &str) -> String {
     escape(text.trim()).replace('\n', "<br>\n")
+}
+
+/// A link to the next page of a list, if there is one.
+pub(super) fn more(out: &mut String, next: Option<&str>) {
+    if let Some(next) = next.map(escape) {
+        out.extend(["<p><a rel=\"next\" href=\"", &next, "\">More</a></p>\n"]);
+    }
 }
 
 /// A row of a table of fields, unless there is nothing to say. What is said is HTML.

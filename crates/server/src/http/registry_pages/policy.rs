@@ -1,12 +1,13 @@
 //! The policy of the register, as its maintainer has written it.
 
 use handfast_registry::rfc3339;
-use hyper::{Response, StatusCode};
+use hyper::Response;
+use hyper::header::LINK;
 
-use super::page::{fresh_page, html, paragraphs};
+use super::page::paragraphs;
 use super::{Asking, Form};
 use crate::http::api_v1::convert;
-use crate::http::response::Body;
+use crate::http::response::{Body, WithHeader};
 
 impl Asking<'_> {
     pub(super) fn policy(&self, form: Form) -> Response<Body> {
@@ -16,22 +17,15 @@ impl Asking<'_> {
         };
         let links = "</registry/policy.json>; rel=\"alternate\"; type=\"application/json\"";
         if form == Form::Json {
-            return Self::linked(self.json(&convert::namespace_policy(&policy)), links);
+            let said = convert::namespace_policy(&policy);
+            return self.json(&said).with(LINK, links);
         }
         let mut body = format!("<p>{}</p>\n", paragraphs(&policy.text));
         if policy.version > 0 {
-            let time = rfc3339(policy.time);
-            let number = policy.version.to_string();
-            body.extend([
-                "<p class=\"small\">Version ",
-                &number,
-                ", ",
-                &time,
-                "</p>\n",
-            ]);
+            let (version, time) = (policy.version, rfc3339(policy.time));
+            let said = format!("<p class=\"small\">Version {version}, {time}</p>\n");
+            body.push_str(&said);
         }
-        let text = html("Policy of the registry", &body);
-        let response = self.tag(fresh_page(StatusCode::OK, text.clone()), &text);
-        Self::linked(response, links)
+        self.page("Policy of the registry", &body).with(LINK, links)
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::page::{escape, row};
 use crate::http::registry_pages::unregistered_name::UnregisteredName;
+use crate::http::resolver::path::strip;
 
 /// The longest text that is tried.
 const MAX_TRIAL_TEXT: usize = 4 << 10;
@@ -164,11 +165,8 @@ impl Read {
         text: &str,
         rules: &RuleBook,
     ) -> Result<Self, String> {
-        let has_scheme = text
-            .get(..5)
-            .is_some_and(|head| head.eq_ignore_ascii_case("info:"));
         let say = |error: handfast_id::ParseError| format!("{error}: {}", error.remedy());
-        let uri = if has_scheme {
+        let uri = if strip(text, "info:").is_some() {
             InfoUri::parse(text).map(InfoUri::into_owned).map_err(say)?
         } else {
             // As the authority writes it.

@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use handfast_id::InfoUri;
 use handfast_registry::{NamespaceEntry, NamespaceStatus, Registry};
-use hyper::header::{CACHE_CONTROL, HeaderValue, LINK};
+use hyper::header::{CACHE_CONTROL, LINK};
 use hyper::{Response, StatusCode, Version};
 use serde_json::{Map, Value as Json};
 
 use crate::http::registry_pages::page;
 use crate::http::resolver::page::{Failure, JSON, escape, fresh};
 use crate::http::resolver::redirect::RedirectResponse;
-use crate::http::response::Body;
+use crate::http::response::{Body, WithHeader};
 
 /// An identifier that is described by its namespace alone.
 pub(crate) struct UnregisteredName {
@@ -80,12 +80,9 @@ impl UnregisteredName {
     pub(crate) fn redirect(&self, status: StatusCode, version: Version) -> Option<Response<Body>> {
         let location = self.location()?;
         let redirect = RedirectResponse::new(location.as_bytes(), status);
-        let response = redirect.into_response(version)?;
-        let mut response = self.described(response);
+        let response = self.described(redirect.into_response(version)?);
         // "Each resolution reads the live entry."
-        let headers = response.headers_mut();
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        Some(response)
+        Some(response.with(CACHE_CONTROL, "no-cache"))
     }
 
     /// A page, or JSON, that says where it would lead, for those who do not want to be sent there
@@ -111,47 +108,44 @@ impl UnregisteredName {
     /// The error that the server has no record and no location.
     pub(crate) fn failure(&self) -> Failure {
         let text = &self.canonical;
-        let (status, code, title, words) = match self.state {
+        let (code, title, words) = match self.state {
             None => (
-                StatusCode::NOT_FOUND,
                 "no-namespace",
                 "Not Registered",
                 "is in a namespace that is not registered here: nothing is known of what it \
                  identifies",
             ),
             Some(NamespaceStatus::Candidate) => (
-                StatusCode::NOT_FOUND,
                 "no-namespace",
                 "Not Registered",
                 "is in a namespace that was proposed, and is not registered yet",
             ),
             Some(NamespaceStatus::Refused) => (
-                StatusCode::NOT_FOUND,
                 "no-namespace",
                 "Not Registered",
                 "is in a namespace that was proposed, and not registered",
             ),
             Some(NamespaceStatus::Withdrawn) => (
-                StatusCode::GONE,
                 "namespace-withdrawn",
                 "Withdrawn Namespace",
                 "is in a namespace that was withdrawn. It still identifies what it did; nothing \
                  more is claimed of it",
             ),
             Some(NamespaceStatus::Lapsed) => (
-                StatusCode::NOT_FOUND,
                 "namespace-lapsed",
                 "Lapsed Namespace",
                 "is in a namespace whose provisional registration has lapsed",
             ),
             Some(_) => (
-                StatusCode::NOT_FOUND,
                 "no-resolution",
                 "No Resolution",
                 "cannot be found here, and no resolution is claimed for it: it identifies \
-                something, and need not lead \
-                 anywhere",
+                 something, and need not lead anywhere",
             ),
+        };
+        let status = match self.state {
+            Some(NamespaceStatus::Withdrawn) => StatusCode::GONE,
+            _ => StatusCode::NOT_FOUND,
         };
         let mut failure = Failure::new(status, code, title, format!("\"{text}\" {words}."));
         failure.more = self.facts();
@@ -160,17 +154,13 @@ impl UnregisteredName {
     }
 
     /// With a link to the entry, as far as there is one.
-    pub(crate) fn described(&self, mut response: Response<Body>) -> Response<Body> {
-        if self.entry.is_some() {
-            let link = format!(
-                "<{}#security>; rel=\"describedby\"; type=\"text/html\"",
-                self.page()
-            );
-            if let Ok(link) = HeaderValue::try_from(link) {
-                response.headers_mut().insert(LINK, link);
-            }
+    pub(crate) fn described(&self, response: Response<Body>) -> Response<Body> {
+        if self.entry.is_none() {
+            return response;
         }
-        response
+        let page = self.page();
+        let link = format!("<{page}#security>; rel=\"describedby\"; type=\"text/html\"");
+        response.with(LINK, link)
     }
 
     /// The address of the entry.

@@ -2,12 +2,13 @@
 
 use handfast_id::{NssGrammar, UrnProfile};
 use handfast_registry::Principal;
-use hyper::{Response, StatusCode};
+use hyper::Response;
+use hyper::header::LINK;
 use serde_json::{Value as Json, json};
 
-use super::page::{contact, escape, fresh_page, html, link, paragraphs, row};
+use super::page::{contact, escape, link, paragraphs, row};
 use super::{Asking, Form};
-use crate::http::response::Body;
+use crate::http::response::{Body, WithHeader};
 
 impl Asking<'_> {
     /// All of them.
@@ -19,7 +20,7 @@ impl Asking<'_> {
                 .iter()
                 .map(|profile| self.registration(profile))
                 .collect();
-            return Self::linked(self.json(&json!({"namespaces": all})), links);
+            return self.json(&json!({"namespaces": all})).with(LINK, links);
         }
         let mut body = String::from(
             "<p>URN namespaces that have rules of their own here. Any other follows RFC 8141 \
@@ -27,23 +28,12 @@ impl Asking<'_> {
         );
         for profile in &profiles {
             let nid = escape(profile.nid());
+            let link = format!("<a href=\"/registry/urn/{nid}\"><code>urn:{nid}</code></a> ");
             let who = escape(&profile.registration().affiliation);
-            body.extend([
-                "<li><a href=\"/registry/urn/",
-                &nid,
-                "\"><code>urn:",
-                &nid,
-                "</code></a> ",
-                &who,
-                "</li>\n",
-            ]);
+            body.extend(["<li>", &link, &who, "</li>\n"]);
         }
         body.push_str("</ul>\n");
-        let text = html("URN namespaces", &body);
-        Self::linked(
-            self.tag(fresh_page(StatusCode::OK, text.clone()), &text),
-            links,
-        )
+        self.page("URN namespaces", &body).with(LINK, links)
     }
 
     /// One, with the fields of its registration.
@@ -62,7 +52,7 @@ impl Asking<'_> {
             format!("</registry/urn/{nid}.json>; rel=\"alternate\"; type=\"application/json\"");
         let said = self.registration(profile);
         if is_json {
-            return Self::linked(self.json(&said), &links);
+            return self.json(&said).with(LINK, links);
         }
         let mut body = String::from("<table><tbody>\n");
         for (title, field) in FIELDS {
@@ -85,11 +75,7 @@ impl Asking<'_> {
             row(&mut body, title, &shown);
         }
         body.push_str("</tbody></table>\n<p><a href=\"/registry/urn\">All URN namespaces</a></p>");
-        let text = html(&format!("urn:{nid}"), &body);
-        Self::linked(
-            self.tag(fresh_page(StatusCode::OK, text.clone()), &text),
-            &links,
-        )
+        self.page(&format!("urn:{nid}"), &body).with(LINK, links)
     }
 
     /// The fields of the template of a registration (RFC 2611, RFC 8141 Appendix A).

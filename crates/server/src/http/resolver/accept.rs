@@ -71,14 +71,9 @@ impl Accept {
 
     /// The offered type, best first, that the client prefers; `None` if it accepts none.
     pub(crate) fn choose<'m>(&self, offered: &[&'m str]) -> Option<&'m str> {
-        let mut best = None;
-        for media in offered {
-            let weight = self.weight(media);
-            if weight > 0 && best.is_none_or(|(best_weight, _)| weight > best_weight) {
-                best = Some((weight, *media));
-            }
-        }
-        best.map(|(_, media)| media)
+        // Of several that are liked as much, `max_by_key` gives the last.
+        let best = offered.iter().rev().max_by_key(|media| self.weight(media));
+        best.copied().filter(|media| self.weight(media) > 0)
     }
 
     /// Whether a program asks: some JSON is named, and liked more than a page.

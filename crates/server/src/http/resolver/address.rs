@@ -19,7 +19,7 @@ pub(crate) fn base(web: &Web, caller: &Caller, uri: &Uri, headers: &HeaderMap) -
 }
 
 /// The description of the resolver: its base URL, that it needs no first segment and takes `hdl` as
-/// one, and the words that it uses as first segments itself, so that no prefix can have their names.
+/// one, and the words that it uses as first segments itself, which no prefix can have.
 pub(crate) fn statement(base: &str) -> Resolver {
     Resolver {
         base: base.to_string(),

@@ -6,8 +6,11 @@ use hyper::{Response, StatusCode};
 use crate::http::resolver::accept::Accept;
 use crate::http::resolver::name_lookup::Name;
 use crate::http::resolver::page::{escape, fresh, page};
+use crate::http::resolver::path::strip;
 use crate::http::response::Body;
 
+/// "Value unavailable", in the words of ERC.
+const UNAVAILABLE: &str = "(:unav)";
 /// How many parts of a name are taken off, at most.
 const MAX_ANCESTORS: usize = 32;
 
@@ -29,11 +32,7 @@ pub(crate) fn is_ark(text: &str) -> bool {
 
 /// The start of the name, behind the number of its authority.
 fn name_at(text: &str) -> Option<usize> {
-    let scheme = ["ark:", "info:ark/"].iter().find(|scheme| {
-        let head = text.get(..scheme.len());
-        head.is_some_and(|head| head.eq_ignore_ascii_case(scheme))
-    })?;
-    let behind = text.get(scheme.len()..)?;
+    let behind = strip(text, "ark:").or_else(|| strip(text, "info:ark/"))?;
     let bare = behind.trim_start_matches('/');
     let slash = bare.find('/')?;
     Some(text.len() - bare.len() + slash + 1)
@@ -54,57 +53,36 @@ pub(crate) fn description(
             let value = name.values.iter().find(|value| is_one(&value.value_type))?;
             value.text().map(on_one_line)
         });
-        // "Value unavailable", in the words of ERC.
-        found.next().unwrap_or_else(|| "(:unav)".to_string())
+        found.next().unwrap_or_else(|| UNAVAILABLE.to_string())
     };
-    let mut sections = vec![(
-        "erc",
-        vec![
-            (
-                "who",
-                said(&["erc.who", "who", "dc.creator", "creator", "author"]),
-            ),
-            (
-                "what",
-                said(&["erc.what", "what", "dc.title", "title", "desc"]),
-            ),
-            ("when", said(&["erc.when", "when", "dc.date", "date"])),
-            ("where", place.clone()),
-        ],
-    )];
+    let who = said(&["erc.who", "who", "dc.creator", "creator", "author"]);
+    let what = said(&["erc.what", "what", "dc.title", "title", "desc"]);
+    let when = said(&["erc.when", "when", "dc.date", "date"]);
+    let place_of_name = place.clone();
+    let erc = vec![
+        ("who", who),
+        ("what", what),
+        ("when", when),
+        ("where", place_of_name),
+    ];
+    let mut sections = vec![("erc", erc)];
     if is_full {
         let authority = name.authority();
         let authority =
             authority.and_then(|path| registry.authority(&Principal::Operator, path).ok());
-        let (who, promise) = authority.map_or((String::new(), ""), |authority| {
-            let who = if authority.title.is_empty() {
-                authority.contact
-            } else {
-                authority.title
-            };
-            let promise = match authority.policy.persistence {
-                Persistence::Permanent => {
-                    "(:permanent) a name that has existed is never given again"
-                }
-                Persistence::Erasable => "(:erasable) a name may be erased, and then given again",
-            };
-            (who, promise)
+        let promise = authority.as_ref().map(|one| match one.policy.persistence {
+            Persistence::Permanent => "(:permanent) a name that has existed is never given again",
+            Persistence::Erasable => "(:erasable) a name may be erased, and then given again",
         });
-        let or_none = |text: String| {
-            if text.is_empty() {
-                "(:unav)".to_string()
-            } else {
-                text
-            }
-        };
-        sections.push((
-            "erc-support",
-            vec![
-                ("who", or_none(on_one_line(&who))),
-                ("what", or_none(promise.to_string())),
-                ("where", place),
-            ],
-        ));
+        let who = authority.as_ref().into_iter();
+        let mut who = who.flat_map(|one| [&one.title, &one.contact].map(|text| on_one_line(text)));
+        let who = who.find(|who| !who.is_empty());
+        let support = vec![
+            ("who", who.unwrap_or_else(|| UNAVAILABLE.to_string())),
+            ("what", promise.unwrap_or(UNAVAILABLE).to_string()),
+            ("where", place),
+        ];
+        sections.push(("erc-support", support));
     }
     if accept.page() > 0 {
         let mut body = String::new();
@@ -131,10 +109,8 @@ pub(crate) fn description(
 
 /// A text that stays in its line.
 fn on_one_line(text: &str) -> String {
-    let words: Vec<_> = text
-        .split(|c: char| c.is_whitespace() || c.is_control())
-        .collect();
-    let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     words.join(" ")
 }
 

@@ -5,9 +5,11 @@ use std::net::IpAddr;
 use hyper::HeaderMap;
 use hyper::header::USER_AGENT;
 
-use crate::http::middleware::network::Network;
+use crate::admission::network::Network;
 use crate::http::resolver::accept::{Accept, languages};
 use crate::http::resolver::locations::{Location, Locations};
+use crate::http::resolver::query::ResolveOptions;
+use crate::http::{Caller, Web};
 
 /// The properties of a client that decide between locations.
 #[derive(Clone, Debug)]
@@ -23,6 +25,24 @@ pub(crate) struct ClientPreferences {
 const METHODS: &str = "locatt,address,country,score,weighted";
 
 impl ClientPreferences {
+    /// The properties of a client, by its request and what that says itself.
+    pub(crate) fn of(
+        web: &Web,
+        caller: &Caller,
+        headers: &HeaderMap,
+        options: &ResolveOptions,
+    ) -> Self {
+        let country = options.country.clone();
+        let mut preferences = Self {
+            attributes: options.attributes.clone(),
+            country: country.or_else(|| web.country(caller, headers, options.address)),
+            address: caller.address.ip(),
+            chance: u64::from_be_bytes(web.context.world.random()),
+        };
+        preferences.add_headers(headers);
+        preferences
+    }
+
     /// Adds what headers say, after what the caller said itself.
     pub(crate) fn add_headers(&mut self, headers: &HeaderMap) {
         let accept = Accept::of(headers);

@@ -2,24 +2,23 @@
 
 use handfast_id::{ErrorKind, HttpResolver, Identifier, Rules, recognise};
 use handfast_registry::RESERVED_SEGMENTS;
-use hyper::header::{CONTENT_SECURITY_POLICY, HOST, HeaderValue};
+use hyper::header::{CONTENT_SECURITY_POLICY, HOST};
 use hyper::http::uri::Authority;
 use hyper::{HeaderMap, Response, StatusCode, Uri};
 
 use crate::http::resolver::page::{self, Failure, escape};
+use crate::http::resolver::path::strip;
 use crate::http::resolver::query_and_fragment;
 use crate::http::resolver::target::path_of;
-use crate::http::response::Body;
+use crate::http::response::{Body, WithHeader};
 use crate::http::{Caller, Web};
 
 /// Browsers apply `form-action` to every redirect that follows a submission, and the box leads
 /// wherever names lead: so it allows the schemes that a redirect may have, at any host. The page
 /// has one form, and nothing of what others wrote becomes markup in it, so there is no other form
 /// that this could allow.
-const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self' http: https: ftp:; \
-     base-uri 'none'; frame-ancestors 'none'",
-);
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; \
+    form-action 'self' http: https: ftp:; base-uri 'none'; frame-ancestors 'none'";
 
 /// The page with the box, and where this resolver is; after a text that cannot be resolved, with
 /// that text and the reason.
@@ -58,10 +57,7 @@ pub(crate) fn page(base: &str, failed: Option<(&str, &Failure)>) -> Response<Bod
          <p>These words begin the addresses of other pages here, and no prefix is called so: \
          {interfaces}.</p>"
     );
-    let mut response = page::page(status, title, &body);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, POLICY);
-    response
+    page::page(status, title, &body).with(CONTENT_SECURITY_POLICY, POLICY)
 }
 
 /// The path, on this server, that a typed text leads to.
@@ -164,11 +160,7 @@ pub(crate) fn own_resolvers(
 /// every path that the server answers is read by the same rules as if it had been asked for
 /// directly.
 fn path_behind<'t>(text: &'t str, own: &HttpResolver) -> Option<&'t str> {
-    let strip = |scheme: &str| {
-        let (head, rest) = text.split_at_checked(scheme.len())?;
-        head.eq_ignore_ascii_case(scheme).then_some(rest)
-    };
-    let rest = strip("https://").or_else(|| strip("http://"));
+    let rest = strip(text, "https://").or_else(|| strip(text, "http://"));
     let after = rest.unwrap_or(text);
     let (host, path) = after.split_at_checked(after.find('/')?)?;
     // `20.1.2.3/x` without a scheme is a handle, whatever the address of the server is.

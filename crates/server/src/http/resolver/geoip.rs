@@ -3,16 +3,18 @@
 use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use maxminddb::{Reader, path};
+
+use crate::runtime::lock::Lock;
 
 /// The country database, which is read again when its file has changed.
 #[derive(Debug)]
 pub(crate) struct Countries {
     file: PathBuf,
-    loaded: Mutex<Loaded>,
+    loaded: Lock<Loaded>,
 }
 
 #[derive(Debug)]
@@ -38,14 +40,14 @@ impl Countries {
         };
         Ok(Self {
             file: file.to_path_buf(),
-            loaded: Mutex::new(loaded),
+            loaded: Lock::new(loaded),
         })
     }
 
     /// In which country an address is (ISO 3166), if that is known.
     pub(crate) fn of(&self, address: IpAddr, now: u64) -> Option<String> {
         let database = {
-            let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut loaded = self.loaded.lock();
             if now.saturating_sub(loaded.checked_at) >= CHECK_INTERVAL {
                 loaded.checked_at = now;
                 self.reload(&mut loaded);

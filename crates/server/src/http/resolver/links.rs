@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use hyper::header::{HeaderMap, HeaderValue, LINK};
+use hyper::Response;
+use hyper::header::LINK;
 use serde_json::{Map, Value as Json, json};
 
 use crate::http::percent::{COMPONENT, encode};
 use crate::http::resolver::locations::{Location, links};
 use crate::http::resolver::name_lookup::Name;
 use crate::http::resolver::target::escaped_text;
+use crate::http::response::{Body, WithHeader};
 
 /// The media type of a set of links.
 pub(crate) const LINKSET: &str = "application/linkset+json";
@@ -77,13 +79,11 @@ impl<'n> Links<'n> {
     }
 }
 
-/// Puts all links of a name in their header.
-pub(crate) fn put(headers: &mut HeaderMap, name: &Name) {
+/// The response with all links of a name in their header.
+pub(crate) fn put(response: Response<Body>, name: &Name) -> Response<Body> {
     let mut text = Vec::new();
     Links::of(name).put(&mut text);
-    if let Ok(text) = HeaderValue::try_from(text) {
-        headers.insert(LINK, text);
-    }
+    response.with(LINK, text)
 }
 
 /// The links of a record, but for those that a browser would obey.
@@ -223,8 +223,11 @@ fn as_json(link: &Location) -> Json {
 
 #[cfg(test)]
 mod tests {
+    use hyper::StatusCode;
+
     use super::*;
     use crate::http::resolver::locations::tests::name;
+    use crate::http::response::empty;
 
     const OF_RECORD: &str = r#"<links>
         <location rel="item" href="https://a.example/1 2" type="text/plain"
@@ -238,9 +241,8 @@ mod tests {
 
     #[test]
     fn links_are_written_so_that_nothing_leaves_its_place() {
-        let mut headers = HeaderMap::new();
-        put(&mut headers, &name(&[("10320/links", OF_RECORD)]));
-        let text = headers[LINK].to_str().unwrap();
+        let response = put(empty(StatusCode::OK), &name(&[("10320/links", OF_RECORD)]));
+        let text = response.headers()[LINK].to_str().unwrap();
         assert!(
             text.starts_with("</20.1/a%20b/c>; rel=\"cite-as\", "),
             "{text}"

@@ -28,19 +28,18 @@ use std::sync::Arc;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW,
-    HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
+    HeaderMap, HeaderValue, ORIGIN, VARY,
 };
 use hyper::{Method, Request, Response, StatusCode};
 
-use crate::admission::body_memory::Sender;
-use crate::http::connection::request_body::{Incoming, not_received};
+use crate::http::connection::request_body::Incoming;
 use crate::http::resolver::path::RequestedName;
 use crate::http::resolver::query::ResolveOptions;
 use crate::http::resolver::redirect::VARY_DEFAULT;
 use crate::http::resolver::slow_path::ResolveRequest;
 pub(crate) use crate::http::resolver::slow_path::{failure, with_components, with_scheme};
 use crate::http::resolver::source::Source;
-use crate::http::response::{Body, plain, run_blocking};
+use crate::http::response::{Body, WithHeader, not_allowed, plain, run_blocking};
 use crate::http::{Caller, Web};
 
 /// The longest form.
@@ -63,14 +62,10 @@ pub(crate) async fn answer(
     let mut asked = head.uri.query().unwrap_or_default().to_string();
     match head.method {
         Method::GET | Method::HEAD => {}
-        Method::POST => {
-            let received = body.receive(web, caller, Sender::Anonymous, MAX_FORM);
-            let form = match received.await {
-                Ok(form) => form,
-                Err(error) => return not_received(error),
-            };
-            asked = [&asked, String::from_utf8_lossy(&form).trim()].join("&");
-        }
+        Method::POST => match body.text(web, caller, MAX_FORM).await {
+            Ok(form) => asked.extend(["&", form.trim()]),
+            Err(response) => return response,
+        },
         Method::OPTIONS => return finished(options(&head.headers, ALLOWED), &head.headers),
         _ => return finished(refused(ALLOWED), &head.headers),
     }
@@ -89,31 +84,31 @@ const ALLOWED: &str = "GET, HEAD, POST, OPTIONS";
 
 /// A method that is not for names.
 pub(crate) fn refused(allowed: &'static str) -> Response<Body> {
-    let mut response = plain(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "names are read here; they are written through /api/handles and /api/v1\n",
-    );
-    let allowed = HeaderValue::from_static(allowed);
-    response.headers_mut().insert(ALLOW, allowed);
-    response
+    let text = "names are read here; they are written through /api/handles and /api/v1\n";
+    not_allowed(allowed, text)
 }
 
 /// The response to OPTIONS, also for preflight requests of scripts.
 pub(crate) fn options(asked: &HeaderMap, allowed: &'static str) -> Response<Body> {
-    let mut response = plain(StatusCode::OK, "");
-    let headers = response.headers_mut();
-    headers.insert(ALLOW, HeaderValue::from_static(allowed));
-    if asked.contains_key(ORIGIN) && asked.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
-        let mut put =
-            |name: HeaderName, value| headers.insert(name, HeaderValue::from_static(value));
-        put(ACCESS_CONTROL_MAX_AGE, "86400");
-        put(ACCESS_CONTROL_ALLOW_METHODS, "GET,POST,HEAD");
-        put(
-            ACCESS_CONTROL_ALLOW_HEADERS,
-            "X-Requested-With,Authorization,Origin,Accept,Content-Type",
-        );
+    let response = plain(StatusCode::OK, "").with(ALLOW, allowed);
+    if is_preflight(asked) {
+        return preflight(response, "GET,POST,HEAD");
     }
     response
+}
+
+/// Whether a browser asks if a script of another site may send a request.
+pub(crate) fn is_preflight(asked: &HeaderMap) -> bool {
+    asked.contains_key(ORIGIN) && asked.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+/// The response to that.
+pub(crate) fn preflight(response: Response<Body>, methods: &str) -> Response<Body> {
+    let taken = "X-Requested-With,Authorization,Origin,Accept,Content-Type";
+    response
+        .with(ACCESS_CONTROL_MAX_AGE, "86400")
+        .with(ACCESS_CONTROL_ALLOW_METHODS, methods)
+        .with(ACCESS_CONTROL_ALLOW_HEADERS, taken)
 }
 
 /// The same response for other sites' scripts.

@@ -10,6 +10,7 @@ use handfast_wire::namespace::{Namespace, namespace_value};
 use crate::context::ServerContext;
 use crate::http::resolver::ark;
 use crate::http::resolver::merged::{Merged, public};
+use crate::http::resolver::page::Failure;
 use crate::http::resolver::path::{NameKind, RequestedName};
 use crate::http::resolver::target::{appended, path_of};
 
@@ -31,6 +32,20 @@ pub(crate) enum NameLookup {
         text: String,
         tombstone: Option<Tombstone>,
     },
+}
+
+impl NameLookup {
+    /// Why there is no name, in words for all who ask.
+    pub(crate) fn failure(&self, text: &str) -> Failure {
+        match self {
+            Self::Inactive(message) => Failure::inactive(text, message),
+            Self::Malformed(why) => {
+                Failure::malformed(format!("\"{text}\" is no identifier: {why}"))
+            }
+            Self::Withdrawn { text, tombstone } => Failure::withdrawn(text, tombstone.as_ref()),
+            Self::Endless | Self::Foreign | Self::Missing | Self::Name(_) => Failure::missing(text),
+        }
+    }
 }
 
 /// A name that is there, with the values that everybody may read.

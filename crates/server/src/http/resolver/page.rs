@@ -1,21 +1,21 @@
 //! Pages for people, and the same content for programs.
 
-// Pages are functions, not templates: `askama` would add seven crates and a second language, and the
-// pages, of which most are lists of rows of a record, would need a type for each template. Tests
-// put markup into the types and the data of records and read the pages.
+// Pages are functions, not templates: `askama` would add seven crates and a second language, and
+// the pages, of which most are lists of rows of a record, would need a type for each template.
+// Tests put markup into the types and the data of records and read the pages.
 
 use handfast_registry::{Tombstone, rfc3339};
-use handfast_wire::{Value, json};
-use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS,
-};
+use handfast_wire::{ResponseCode, Value, json};
+use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use hyper::{Response, StatusCode};
 use serde_json::{Map, Value as Json};
 
 use crate::http::resolver::accept::Accept;
 use crate::http::resolver::name_lookup::Name;
 use crate::http::resolver::target::{escaped_text, is_web, path_of};
-use crate::http::response::{Body, reply};
+use crate::http::response::{Body, WithHeader, reply};
+use crate::http::rest_api::answer;
+use crate::http::xml::escape_with;
 
 /// JSON of a record, as the handle REST API has it.
 pub(crate) const JSON: &str = "application/json;charset=UTF-8";
@@ -33,20 +33,12 @@ const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;mar
 
 /// Escapes untrusted text for a page.
 pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // No control character may stand in a page.
-            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{FFFD}'),
-            c => out.push(c),
-        }
-    }
-    out
+    escape_with(text, |out, c| match c {
+        '\'' => out.push_str("&#39;"),
+        // No control character may stand in a page.
+        c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{FFFD}'),
+        c => out.push(c),
+    })
 }
 
 /// A response that is not cached, and whose type browsers do not sniff.
@@ -55,11 +47,9 @@ pub(crate) fn fresh(
     content_type: &'static str,
     body: impl Into<hyper::body::Bytes>,
 ) -> Response<Body> {
-    let mut response = reply(status, content_type, body);
-    let headers = response.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
+    reply(status, content_type, body)
+        .with(CACHE_CONTROL, "no-cache")
+        .with(X_CONTENT_TYPE_OPTIONS, "nosniff")
 }
 
 /// A page. The title is text, the body is HTML.
@@ -70,15 +60,9 @@ pub(crate) fn page(status: StatusCode, title: &str, body: &str) -> Response<Body
          <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title>\
          <style>{STYLE}</style></head>\n<body><h1>{title}</h1>\n{body}\n</body></html>\n"
     );
-    let mut response = fresh(status, PAGE, html);
-    response.headers_mut().insert(
-        CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(
-            "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; \
-             frame-ancestors 'none'",
-        ),
-    );
-    response
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; \
+        base-uri 'none'; frame-ancestors 'none'";
+    fresh(status, PAGE, html).with(CONTENT_SECURITY_POLICY, policy)
 }
 
 /// The record of a name.
@@ -138,17 +122,8 @@ fn data(value: &Value<'_>) -> String {
         if format != "base64" {
             return escape(&text);
         }
-        let mut out = String::with_capacity(2 * value.data.len());
-        for byte in value.data.iter() {
-            let digits = [byte >> 4, byte & 0xF].map(|half| char::from_digit(half.into(), 16));
-            out.extend(
-                digits
-                    .into_iter()
-                    .flatten()
-                    .map(|digit| digit.to_ascii_uppercase()),
-            );
-        }
-        return out;
+        let digits = value.data.iter().map(|byte| format!("{byte:02X}"));
+        return digits.collect();
     };
     let shown = escape(text);
     if is_web(&value.data) {
@@ -166,17 +141,16 @@ fn data(value: &Value<'_>) -> String {
 
 /// The record of a name, as JSON.
 pub(crate) fn record_json(name: &str, values: &[Value<'_>]) -> Response<Body> {
-    let code = if values.is_empty() { 200 } else { 1 };
-    let name = Json::from(name);
-    let mut out = format!("{{\"responseCode\":{code},\"handle\":{name},\"values\":[").into_bytes();
-    for (at, value) in values.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        json::write_value(&mut out, value);
-    }
-    out.extend_from_slice(b"]}");
-    fresh(StatusCode::OK, JSON, out)
+    let code = if values.is_empty() {
+        ResponseCode::ValuesNotFound
+    } else {
+        ResponseCode::Success
+    };
+    fresh(
+        StatusCode::OK,
+        JSON,
+        answer::record(code, name, values.iter()).0,
+    )
 }
 
 /// Why there is nothing: a page for people, a problem (RFC 9457) for programs.
@@ -250,25 +224,17 @@ impl Failure {
         failure.more = format!("<p>Withdrawn {}", escape(&date));
         if !tombstone.reason.is_empty() {
             failure.more.extend([": ", &escape(&tombstone.reason)]);
-            failure
-                .members
-                .insert("reason".into(), tombstone.reason.clone().into());
+            let reason = tombstone.reason.clone().into();
+            failure.members.insert("reason".into(), reason);
         }
         failure.more += "</p>";
         failure.members.insert("date".into(), date.into());
         if let Some(successor) = &tombstone.successor {
             let (path, text) = (path_of(successor), escape(successor));
-            let parts = [
-                "<p>Use <a href=\"/",
-                &path,
-                "\">",
-                &text,
-                "</a> instead.</p>",
-            ];
-            failure.more.extend(parts);
-            failure
-                .members
-                .insert("successor".into(), successor.clone().into());
+            let link = format!("<a href=\"/{path}\">{text}</a>");
+            failure.more.extend(["<p>Use ", &link, " instead.</p>"]);
+            let successor = successor.clone().into();
+            failure.members.insert("successor".into(), successor);
         }
         failure
     }
@@ -284,13 +250,11 @@ impl Failure {
     }
 
     pub(crate) fn answer(self, accept: &Accept) -> Response<Body> {
-        let is_busy = self.status == StatusCode::SERVICE_UNAVAILABLE;
-        let mut response = self.page_or_problem(accept);
-        if is_busy {
-            let soon = HeaderValue::from_static("5");
-            response.headers_mut().insert(RETRY_AFTER, soon);
+        let response = self.page_or_problem(accept);
+        match response.status() {
+            StatusCode::SERVICE_UNAVAILABLE => response.with(RETRY_AFTER, "5"),
+            _ => response,
         }
-        response
     }
 
     fn page_or_problem(self, accept: &Accept) -> Response<Body> {

@@ -219,7 +219,7 @@ fn text_of(written: &str) -> Result<String, BadPath> {
 }
 
 /// The rest of a text behind a scheme, which may be in any case.
-fn strip<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
+pub(crate) fn strip<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
     let (head, rest) = text.split_at_checked(scheme.len())?;
     head.eq_ignore_ascii_case(scheme).then_some(rest)
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use handfast_id::Urn;
 use handfast_registry::{LiveRules, RegistryError};
-use http_body_util::{Either, Full};
 use hyper::header::LOCATION;
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
@@ -17,13 +16,13 @@ use crate::http::resolver::links::{self, LINKS, LINKSET};
 use crate::http::resolver::locations::Locations;
 use crate::http::resolver::name_lookup::{Name, NameLookup, find, follow};
 use crate::http::resolver::page::{self, Failure, escape, fresh};
-use crate::http::resolver::path::{BadPath, NameKind, RequestedName};
+use crate::http::resolver::path::{BadPath, NameKind, RequestedName, strip};
 use crate::http::resolver::query::{Action, ResolveOptions};
 use crate::http::resolver::redirect::{RedirectResponse, Target};
 use crate::http::resolver::source::Source;
 use crate::http::resolver::target::{appended, escaped_text, path_of, with_fragment, with_query};
 use crate::http::resolver::{address, ark, front, headers, query_and_fragment, target};
-use crate::http::response::{Body, plain};
+use crate::http::response::{Body, empty, plain};
 use crate::http::{Caller, Web};
 use crate::setup::identity::Identity;
 
@@ -137,7 +136,7 @@ impl<'r> ResolveRequest<'r> {
         };
         match found {
             Ok(NameLookup::Name(name)) => self.found(asked, name),
-            Ok(found) => self.not_found(asked, found),
+            Ok(found) => self.not_found(asked, &found),
             Err(failure) => self.fail(failure),
         }
     }
@@ -151,7 +150,7 @@ impl<'r> ResolveRequest<'r> {
             match follow(&self.web.context, name) {
                 Ok(NameLookup::Name(meant)) if self.options.action == Action::Show => name = meant,
                 Ok(NameLookup::Name(meant)) => return self.moved(&meant),
-                Ok(found) => return self.not_found(asked, found),
+                Ok(found) => return self.not_found(asked, &found),
                 Err(error) => return self.failed(&error),
             }
         }
@@ -168,9 +167,8 @@ impl<'r> ResolveRequest<'r> {
         if is_inflected && ark::is_ark(&asked.text) {
             let is_full = self.head.uri.query() != Some("");
             let (registry, base) = (self.web.registry(), self.base());
-            let mut said = ark::description(registry, &name, &base, is_full, &self.accept);
-            links::put(said.headers_mut(), &name);
-            return said;
+            let said = ark::description(registry, &name, &base, is_full, &self.accept);
+            return links::put(said, &name);
         }
         let considered = security::entry(self.web.registry(), name.authority());
         let is_page_first = considered
@@ -188,8 +186,8 @@ impl<'r> ResolveRequest<'r> {
         let mut response = redirect.filter(|_| !is_page_first).unwrap_or_else(|| {
             let security = considered.as_ref();
             let security = security.and_then(|entry| entry.form.resolution.security.as_deref());
-            let mut shown = page::record(&name, target.as_deref(), security);
-            links::put(shown.headers_mut(), &name);
+            let shown = page::record(&name, target.as_deref(), security);
+            let mut shown = links::put(shown, &name);
             headers::put(shown.headers_mut(), &name);
             shown
         });
@@ -215,9 +213,7 @@ impl<'r> ResolveRequest<'r> {
         (json > page || self.options.action == Action::Json).then(|| {
             let mut values = name.values.clone();
             self.options.select(&mut values);
-            let mut response = page::record_json(&name.text, &values);
-            links::put(response.headers_mut(), name);
-            response
+            links::put(page::record_json(&name.text, &values), name)
         })
     }
 
@@ -238,11 +234,11 @@ impl<'r> ResolveRequest<'r> {
     fn redirect(&self, asked: &RequestedName<'_>, name: &Name) -> Option<Response<Body>> {
         if self.accept.is_of_citations() && name.is_doi() && !Locations::of(name).negotiates() {
             // "204 DOI known, no metadata": "a script asking for CSL or BibTeX never gets HTML".
-            let mut nothing = empty(StatusCode::NO_CONTENT);
-            links::put(nothing.headers_mut(), name);
-            return Some(nothing);
+            return Some(links::put(empty(StatusCode::NO_CONTENT), name));
         }
-        let target = Target::of(name, || self.preferences(), self.now)?;
+        let preferences =
+            || ClientPreferences::of(self.web, self.caller, &self.head.headers, &self.options);
+        let target = Target::of(name, preferences, self.now)?;
         let mut url = appended(&target.url, &self.options.append);
         if asked.kind == NameKind::Handle {
             url = query_and_fragment::handed_on(&url, &asked.text, &self.rules());
@@ -275,21 +271,7 @@ impl<'r> ResolveRequest<'r> {
         Some(response)
     }
 
-    fn preferences(&self) -> ClientPreferences {
-        let mut preferences = ClientPreferences {
-            attributes: self.options.attributes.clone(),
-            country: self.options.country.clone().or_else(|| {
-                let (web, headers) = (self.web, &self.head.headers);
-                web.country(self.caller, headers, self.options.address)
-            }),
-            address: self.caller.address.ip(),
-            chance: u64::from_be_bytes(self.web.context.world.random()),
-        };
-        preferences.add_headers(&self.head.headers);
-        preferences
-    }
-
-    fn not_found(&self, asked: &RequestedName<'_>, found: NameLookup) -> Response<Body> {
+    fn not_found(&self, asked: &RequestedName<'_>, found: &NameLookup) -> Response<Body> {
         let text = match asked.kind {
             NameKind::Prefix => &*asked.written,
             _ => &*asked.text,
@@ -305,22 +287,15 @@ impl<'r> ResolveRequest<'r> {
         {
             return self.unregistered(&unregistered);
         }
-        self.fail(match found {
-            NameLookup::Endless => {
-                let mut failure = Failure::missing(text);
-                failure.detail.push_str(" Its alias chain is too long.");
-                failure
-            }
-            NameLookup::Foreign => Failure::foreign(text),
-            NameLookup::Inactive(message) => Failure::inactive(text, &message),
-            NameLookup::Malformed(why) => {
-                Failure::malformed(format!("\"{text}\" is no identifier: {why}"))
-            }
-            NameLookup::Withdrawn { text, tombstone } => {
-                Failure::withdrawn(&text, tombstone.as_ref())
-            }
+        let mut failure = match found {
             NameLookup::Missing | NameLookup::Name(_) => self.missing(asked, text),
-        })
+            NameLookup::Foreign => Failure::foreign(text),
+            found => found.failure(text),
+        };
+        if matches!(found, NameLookup::Endless) {
+            failure.detail.push_str(" Its alias chain is too long.");
+        }
+        self.fail(failure)
     }
 
     /// A handle that was asked for as `info:hdl/…` or `info:doi/…`, if its namespace names a
@@ -411,13 +386,9 @@ pub(crate) fn with_components(url: &[u8], urn: &Urn<'_>) -> Vec<u8> {
 
 /// `urn-3:…` is `urn:urn-3:…`.
 pub(crate) fn with_scheme(text: &str) -> String {
-    let has_scheme = text
-        .get(..4)
-        .is_some_and(|head| head.eq_ignore_ascii_case("urn:"));
-    if has_scheme {
-        text.to_string()
-    } else {
-        format!("urn:{text}")
+    match strip(text, "urn:") {
+        Some(_) => text.to_string(),
+        None => format!("urn:{text}"),
     }
 }
 
@@ -442,10 +413,4 @@ fn contact(web: &Web, handle: &str) -> Option<String> {
     let operator = handfast_registry::Principal::Operator;
     let authority = web.registry().authority(&operator, prefix).ok()?;
     Some(authority.contact).filter(|contact| !contact.is_empty())
-}
-
-fn empty(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Either::Left(Full::default()));
-    *response.status_mut() = status;
-    response
 }

@@ -1,5 +1,7 @@
 //! Answers as JSON, and their statuses (`http-interfaces.md` A.14).
 
+use std::borrow::Borrow;
+
 use handfast_wire::{ResponseCode, Value, json};
 use http_body_util::{Either, Full};
 use hyper::body::Bytes;
@@ -61,14 +63,14 @@ impl RestAnswer {
         handle: &str,
         values: &[Value<'_>],
     ) -> Self {
-        let mut out = start(code);
-        put_member(&mut out, "handle", handle);
-        put_values(&mut out, values);
-        Self::new(status, out)
+        Self::new(status, record(code, handle, values.iter()).0)
     }
 
-    /// A record of which nothing is given.
-    pub(crate) fn nothing(handle: &str) -> Self {
+    /// The values of a record that a client may read, if there are any.
+    pub(crate) fn found(handle: &str, values: &[Value<'_>]) -> Self {
+        if !values.is_empty() {
+            return Self::values(StatusCode::OK, ResponseCode::Success, handle, values);
+        }
         let mut out = start(ResponseCode::ValuesNotFound);
         out.extend_from_slice(b",\"values\":[]");
         put_member(&mut out, "handle", handle);
@@ -97,7 +99,10 @@ impl RestAnswer {
     }
 }
 
-/// Why there is no answer but a refusal.
+/// An answer, or why there is none.
+pub(crate) type RestResult = Result<RestAnswer, RestProblem>;
+
+/// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum RestProblem {
     /// Credentials that are not right: 401, and no body.
@@ -229,16 +234,24 @@ pub(crate) fn put_member<T: Serialize + ?Sized>(out: &mut Vec<u8>, name: &str, c
     put(out, content);
 }
 
-/// `,"values":[…]}`
-pub(crate) fn put_values(out: &mut Vec<u8>, values: &[Value<'_>]) {
+/// `{"responseCode":1,"handle":"…","values":[…]}`, and whether it has values.
+pub(crate) fn record<'v, V: Borrow<Value<'v>>>(
+    code: ResponseCode,
+    handle: &str,
+    values: impl Iterator<Item = V>,
+) -> (Vec<u8>, bool) {
+    let mut out = start(code);
+    put_member(&mut out, "handle", handle);
     out.extend_from_slice(b",\"values\":[");
-    for (number, value) in values.iter().enumerate() {
-        if number > 0 {
+    let mut has_any = false;
+    for value in values {
+        if std::mem::replace(&mut has_any, true) {
             out.push(b',');
         }
-        json::write_value(out, value);
+        json::write_value(&mut out, value.borrow());
     }
     out.extend_from_slice(b"]}");
+    (out, has_any)
 }
 
 /// Appends text, or numbers, or lists of them. None has a form that JSON lacks, and a vector takes

@@ -183,32 +183,24 @@ impl Fields {
             put_bytes(&mut response, &signature);
             return Some(response);
         }
-        let number = |name: &str| self.get(name)?.parse().ok();
-        let salt = self.get("salt").and_then(from_base64);
-        secret_response(
-            algorithm,
-            &signature,
-            salt.zip(number("iterations"))
-                .zip(number("length"))
-                .map(|((salt, iterations), length)| (salt, iterations, length)),
-        )
+        secret_response(algorithm, &signature, |name| self.get(name))
     }
 }
 
 /// What a secret key has made, as the native protocol writes it: the code of the algorithm, its
 /// parameters, the MAC.
-pub(crate) fn secret_response(
+pub(crate) fn secret_response<'f>(
     algorithm: &str,
     mac: &[u8],
-    derived: Option<(Vec<u8>, u32, u32)>,
+    field: impl Fn(&str) -> Option<&'f str>,
 ) -> Option<Vec<u8>> {
     let algorithm = secret_named(algorithm)?;
     let mut response = vec![algorithm.code()];
     if algorithm == SecretAlgorithm::Pbkdf2HmacSha1 {
-        let (salt, iterations, bits) = derived?;
-        put_bytes(&mut response, &salt);
-        response.extend_from_slice(&iterations.to_be_bytes());
-        response.extend_from_slice(&bits.to_be_bytes());
+        put_bytes(&mut response, &from_base64(field("salt")?)?);
+        for name in ["iterations", "length"] {
+            response.extend_from_slice(&field(name)?.parse::<u32>().ok()?.to_be_bytes());
+        }
         put_bytes(&mut response, mac);
     } else {
         response.extend_from_slice(mac);

@@ -11,19 +11,18 @@ use handfast_wire::{Permissions, Reference, ResponseCode, type_matches};
 use hyper::StatusCode;
 use serde_json::value::RawValue;
 
-use super::answer::{RestAnswer, RestProblem};
+use super::answer::{RestAnswer, RestProblem, RestResult};
 use super::credentials::login;
 use super::handles::referral;
-use super::parameters::wrong;
 use super::request::RestRequest;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::http::Web;
 
 /// The longest handle that the protocol has.
 const MAX_HANDLE_LENGTH: usize = 2_048;
 
 /// Creates a handle or replaces its record, or adds or replaces values.
-pub(crate) fn put(web: &Web, request: &RestRequest, name: &str) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn put(web: &Web, request: &RestRequest, name: &str) -> RestResult {
     // Wrong credentials end everything; none are asked for where they matter.
     let login = login(web, request)?;
     let about = |fault: Fault| RestProblem::from(fault).of(name);
@@ -91,11 +90,7 @@ pub(crate) fn put(web: &Web, request: &RestRequest, name: &str) -> Result<RestAn
 }
 
 /// Deletes a handle, or values of it.
-pub(crate) fn delete(
-    web: &Web,
-    request: &RestRequest,
-    name: &str,
-) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn delete(web: &Web, request: &RestRequest, name: &str) -> RestResult {
     let login = login(web, request)?;
     let about = |fault: Fault| RestProblem::from(fault).of(name);
     let indexes = request.parameters.indexes().map_err(about)?;

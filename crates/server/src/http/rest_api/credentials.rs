@@ -17,7 +17,6 @@ use super::certificate::ClientCertificate;
 use super::open_sessions::{Known, RestSession};
 use super::request::RestRequest;
 use super::route::RestRoute;
-use crate::admission::peer::Peer;
 use crate::auth::login::Authenticated;
 use crate::context::ServerContext;
 use crate::error::Fault;
@@ -155,10 +154,8 @@ fn by_fields(web: &Web, request: &RestRequest, fields: &Fields) -> Result<Login,
     };
     if let Some(nonce) = fields.client_nonce() {
         let world = &web.context.world;
-        let peer = Peer::connected(request.caller.address.ip());
-        let session = login
-            .session
-            .get_or_insert_with(|| web.rest.sessions.start(world, peer));
+        let start = || web.rest.sessions.start(world, request.peer());
+        let session = login.session.get_or_insert_with(start);
         login.signed = sign(&web.context, session, &nonce);
     }
     if login.known.is_none() && !request.is_by_another_page() {
@@ -317,8 +314,7 @@ pub(crate) fn challenge(
         let basic = HeaderValue::from_static("Basic realm=\"handle\"");
         answer = answer.with(WWW_AUTHENTICATE, basic);
     }
-    let peer = Peer::connected(request.caller.address.ip());
-    let session = web.rest.sessions.start(&web.context.world, peer);
+    let session = web.rest.sessions.start(&web.context.world, request.peer());
     let line = challenge_line(&session, None, error);
     match line {
         Some(line) => answer.with(WWW_AUTHENTICATE, line),

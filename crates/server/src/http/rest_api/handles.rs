@@ -3,25 +3,20 @@
 use std::borrow::Cow;
 
 use handfast_registry::with_slash;
+use handfast_wire::ResponseCode;
 use handfast_wire::body::ResolutionRequest;
-use handfast_wire::{ResponseCode, json};
 use hyper::StatusCode;
 
-use super::answer::{RestAnswer, RestProblem, put_member, start};
+use super::answer::{RestAnswer, RestProblem, RestResult, record};
 use super::credentials::{Login, challenge_line, login};
 use super::request::RestRequest;
 use crate::auth::administrator::is_administrator;
 use crate::error::Fault;
-use crate::handles::ReadableValues;
 use crate::http::Web;
 use crate::status::is_status;
 
 /// The record of a handle, or what of it is asked for.
-pub(crate) fn read(
-    web: &Web,
-    request: &RestRequest,
-    name: &str,
-) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn read(web: &Web, request: &RestRequest, name: &str) -> RestResult {
     let login = login(web, request)?;
     let indexes = request.parameters.indexes()?;
     let types = request.parameters.types()?;
@@ -38,13 +33,9 @@ pub(crate) fn read(
         Some(_) => request.parameters.is_true("publicOnly"),
         None => login.known.is_none(),
     };
-    let public = if is_public_only {
-        stored(web, &asked).map(|json| RestAnswer::new(StatusCode::OK, json))
-    } else {
-        None
-    };
+    let public = is_public_only.then(|| stored(web, &asked)).flatten();
     let answered = match public {
-        Some(answer) => Ok(answer),
+        Some(json) => Ok(RestAnswer::new(StatusCode::OK, json)),
         None => read_any(web, request, &asked, is_public_only, &login),
     };
     answered
@@ -60,19 +51,9 @@ pub(crate) fn stored(web: &Web, asked: &ResolutionRequest<'_>) -> Option<Vec<u8>
         return None;
     }
     let written = web.context.public_values(asked, name, |values| {
-        let mut out = start(ResponseCode::Success);
-        put_member(&mut out, "handle", name);
-        out.extend_from_slice(b",\"values\":[");
-        let mut has_any = false;
-        for (value, _) in values.iter() {
-            if has_any {
-                out.push(b',');
-            }
-            json::write_value(&mut out, &value);
-            has_any = true;
-        }
-        out.extend_from_slice(b"]}");
-        has_any.then_some(out)
+        let values = values.iter().map(|(value, _)| value);
+        let (json, has_any) = record(ResponseCode::Success, name, values);
+        has_any.then_some(json)
     });
     written.ok().flatten()
 }
@@ -83,44 +64,25 @@ fn read_any(
     asked: &ResolutionRequest<'_>,
     is_public_only: bool,
     login: &Login,
-) -> Result<RestAnswer, RestProblem> {
+) -> RestResult {
     let name = &*asked.handle;
     let whole = with_slash(name);
     let context = &web.context;
     if is_status(&whole) {
         let who = login.who().filter(|_| !is_public_only);
         let values = context.status_for(who.as_ref(), asked)?;
-        return Ok(if values.is_empty() {
-            RestAnswer::nothing(name)
-        } else {
-            RestAnswer::values(StatusCode::OK, ResponseCode::Success, name, &values)
-        });
+        return Ok(RestAnswer::found(name, &values));
     }
     if is_administrator(&whole) {
         let value = context.identity.administrator_value();
-        let selected: Vec<_> = Some(value)
-            .filter(|value| asked.selects(value))
-            .into_iter()
-            .collect();
-        return Ok(if selected.is_empty() {
-            RestAnswer::nothing(name)
-        } else {
-            RestAnswer::values(StatusCode::OK, ResponseCode::Success, name, &selected)
-        });
+        let selected = Some(value).filter(|value| asked.selects(value));
+        return Ok(RestAnswer::found(name, selected.as_slice()));
     }
     if let Some(answer) = referral(web, request, name)? {
         return Ok(answer);
     }
     match context.values_for(asked, &whole, is_public_only, login.who().as_ref()) {
-        Ok(ReadableValues::Values(values)) => Ok(RestAnswer::values(
-            StatusCode::OK,
-            ResponseCode::Success,
-            name,
-            &values,
-        )),
-        Ok(ReadableValues::LoginNeeded) => {
-            Err(RestProblem::code(ResponseCode::AuthenticationNeeded))
-        }
+        Ok(values) => Ok(RestAnswer::found(name, &values)),
         Err(fault) if fault.code == ResponseCode::ValuesNotFound => nothing_public(web, asked),
         Err(fault) => Err(fault.into()),
     }
@@ -129,15 +91,11 @@ fn read_any(
 /// The answer for a record without readable values. Clients resolve the handle that is to log in,
 /// and treat a handle without values as missing: if the handle has a role here, the answer shows
 /// it.
-fn nothing_public(web: &Web, asked: &ResolutionRequest<'_>) -> Result<RestAnswer, RestProblem> {
+fn nothing_public(web: &Web, asked: &ResolutionRequest<'_>) -> RestResult {
     let name = &*asked.handle;
     let mut roles = web.registry().roles_of(name)?;
     roles.retain(|value| asked.selects(value));
-    Ok(if roles.is_empty() {
-        RestAnswer::nothing(name)
-    } else {
-        RestAnswer::values(StatusCode::OK, ResponseCode::Success, name, &roles)
-    })
+    Ok(RestAnswer::found(name, &roles))
 }
 
 /// The referral to the servers of a delegated prefix.

@@ -6,14 +6,14 @@ use handfast_registry::{Principal, State};
 use handfast_wire::ResponseCode;
 use hyper::StatusCode;
 
-use super::answer::{RestAnswer, RestProblem, put_member, start};
+use super::answer::{RestAnswer, RestProblem, RestResult, put_member, start};
 use super::credentials::login;
 use super::parameters::Parameters;
 use super::request::RestRequest;
 use crate::error::Fault;
 use crate::http::Web;
 
-pub(crate) fn list(web: &Web, request: &RestRequest) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn list(web: &Web, request: &RestRequest) -> RestResult {
     let login = login(web, request)?;
     let page = ListingPage::read(&request.parameters)?;
     let asked = request.parameters.first("prefix").unwrap_or_default();

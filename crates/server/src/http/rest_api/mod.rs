@@ -5,7 +5,7 @@
 //! signatures for the processor. `docs/compatibility.md` lists the differences to deployed
 //! servers, with reasons.
 
-mod answer;
+pub(crate) mod answer;
 pub(crate) mod authorization;
 mod certificate;
 mod changes;
@@ -28,20 +28,17 @@ use std::sync::Arc;
 
 use handfast_wire::ResponseCode;
 use handfast_wire::body::ResolutionRequest;
-use http_body_util::{Either, Full};
 use hyper::body::Bytes;
 use hyper::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW,
-    AUTHORIZATION, HeaderMap, HeaderValue, LOCATION, ORIGIN, VARY, WWW_AUTHENTICATE,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, AUTHORIZATION, HeaderMap,
+    HeaderValue, LOCATION, ORIGIN, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
 
 use self::answer::{RestAnswer, RestProblem, error_answer};
 use self::credentials::{challenge, is_expensive};
 use self::open_sessions::OpenSessions;
-use self::parameters::{Parameters, wrong};
+use self::parameters::Parameters;
 pub(crate) use self::presentation::JSON;
 use self::presentation::Presentation;
 use self::request::RestRequest;
@@ -49,9 +46,10 @@ use self::route::RestRoute;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::{Busy, WorkPermit};
 use crate::auth::login::busy;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::http::connection::request_body::{BodyError, Incoming, late_body};
-use crate::http::resolver::fast_redirect;
+use crate::http::resolver::{fast_redirect, is_preflight, preflight};
+use crate::http::response::{WithHeader, empty};
 use crate::http::{Body, Caller, Web};
 use crate::runtime::blocking::{self, WorkError};
 
@@ -74,7 +72,11 @@ pub(crate) async fn answer(
     let mut response = if parts.method == Method::OPTIONS {
         options(parts.uri.path(), &parts.headers)
     } else {
-        respond(web, caller, parts, body).await
+        let responded = respond(web, caller, parts, body).await;
+        responded.unwrap_or_else(|fault| {
+            let answer = error_answer(&fault, None, None, caller.is_secure);
+            answer.into_response(&Presentation::default())
+        })
     };
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -100,16 +102,8 @@ async fn respond(
     caller: &Arc<Caller>,
     parts: hyper::http::request::Parts,
     body: Incoming,
-) -> Response<Body> {
-    let is_secure = caller.is_secure;
-    let early = |fault: Fault, status| {
-        let answer = error_answer(&fault, None, status, is_secure);
-        answer.into_response(&Presentation::default())
-    };
-    let parameters = match Parameters::read(parts.uri.query().unwrap_or_default()) {
-        Ok(parameters) => parameters,
-        Err(fault) => return early(fault, None),
-    };
+) -> Result<Response<Body>, Fault> {
+    let parameters = Parameters::read(parts.uri.query().unwrap_or_default())?;
     let has_body = matches!(parts.method, Method::POST | Method::PUT);
     let method = match parts.method {
         Method::HEAD => Method::GET,
@@ -134,32 +128,25 @@ async fn respond(
             Ok(RestRoute::Handles(_) | RestRoute::Prefixes(_))
                 if credentials::are_given(&request) =>
             {
-                match login_permit(web, &request, &route).await {
-                    Ok(permit) => drop(request.permit.replace(permit)),
-                    Err(Busy) => return early(busy(), None),
-                }
+                let permit = login_permit(web, &request, &route).await?;
+                request.permit.replace(permit);
                 let at_work = Arc::clone(web);
-                let queue = &web.context.admission.expensive_work.requests;
                 let work = move || {
                     let sender = log_in(&at_work, &request);
                     (request, sender)
                 };
-                let (given, sender) = match blocking::run(queue, caller.address.ip(), work).await {
-                    Ok(found) => found,
-                    Err(WorkError::Busy) => return early(busy(), None),
-                    Err(WorkError::Failed) => return early(failed(), None),
-                };
+                let (given, sender) = run(web, caller, work).await?;
                 request = given;
                 match sender {
                     Ok(sender) => sender,
-                    Err(problem) => return explain(web, &request, problem),
+                    Err(problem) => return Ok(explain(web, &request, problem)),
                 }
             }
             _ => Sender::Anonymous,
         };
         match body.receive(web, caller, sender, MAX_REST_BODY).await {
             Ok(body) => request.body = body,
-            Err(error) => return not_received(error, sender, is_secure),
+            Err(error) => return Ok(not_received(error, sender, caller.is_secure)),
         }
     }
     // Public values are read without waiting.
@@ -173,23 +160,29 @@ async fn respond(
         && !request.headers.contains_key(AUTHORIZATION)
         && caller.certificate.is_none();
     if is_nonblocking {
-        return finish(web, request, route);
+        return Ok(finish(web, request, route));
     }
     // A client that is known already has had its permit.
     if request.login.borrow().is_none() {
-        match login_permit(web, &request, &route).await {
-            Ok(permit) => drop(request.permit.replace(permit)),
-            Err(Busy) => return early(busy(), None),
-        }
+        let permit = login_permit(web, &request, &route).await?;
+        request.permit.replace(permit);
     }
     let at_work = Arc::clone(web);
+    run(web, caller, move || finish(&at_work, request, route)).await
+}
+
+/// Runs work on a thread that may wait.
+async fn run<T: Send + 'static>(
+    web: &Web,
+    caller: &Caller,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
     let queue = &web.context.admission.expensive_work.requests;
-    let work = move || finish(&at_work, request, route);
-    match blocking::run(queue, caller.address.ip(), work).await {
-        Ok(response) => response,
-        Err(WorkError::Busy) => early(busy(), None),
-        Err(WorkError::Failed) => early(failed(), None),
-    }
+    let done = blocking::run(queue, caller.address.ip(), work).await;
+    done.map_err(|error| match error {
+        WorkError::Busy => busy(),
+        WorkError::Failed => Fault::new(ResponseCode::Error, "the server failed"),
+    })
 }
 
 /// Waits for a permit to look at what a client says of itself, if that costs much.
@@ -197,7 +190,7 @@ fn login_permit<'w>(
     web: &'w Web,
     request: &RestRequest,
     route: &Result<RestRoute, Fault>,
-) -> impl Future<Output = Result<Option<WorkPermit>, Busy>> + Send + use<'w> {
+) -> impl Future<Output = Result<Option<WorkPermit>, Fault>> + Send + use<'w> {
     let costs = route
         .as_ref()
         .is_ok_and(|route| is_expensive(request, route));
@@ -207,7 +200,8 @@ fn login_permit<'w>(
             return Ok(None);
         }
         let logins = &web.context.admission.expensive_work.logins;
-        logins.enter(peer).await.map(Some)
+        let permit = logins.enter(peer).await;
+        permit.map(Some).map_err(|Busy| busy())
     }
 }
 
@@ -235,10 +229,6 @@ fn not_received(error: BodyError, sender: Sender, is_secure: bool) -> Response<B
     };
     let answer = error_answer(&fault, None, Some(error.status()), is_secure);
     answer.into_response(&Presentation::default())
-}
-
-fn failed() -> Fault {
-    Fault::new(ResponseCode::Error, "the server failed")
 }
 
 /// Answers a question that was read.
@@ -292,24 +282,12 @@ fn with_body(request: &mut RestRequest) -> Result<(), Fault> {
 
 /// The response to OPTIONS.
 fn options(path: &str, headers: &HeaderMap) -> Response<Body> {
-    let mut response = Response::new(Either::Left(Full::default()));
-    let out = response.headers_mut();
-    if headers.contains_key(ORIGIN) && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
-        for (name, value) in [
-            (ACCESS_CONTROL_MAX_AGE, "86400"),
-            (ACCESS_CONTROL_ALLOW_METHODS, "GET,POST,HEAD,PUT,DELETE"),
-            (
-                ACCESS_CONTROL_ALLOW_HEADERS,
-                "X-Requested-With,Authorization,Origin,Accept,Content-Type",
-            ),
-        ] {
-            out.insert(name, HeaderValue::from_static(value));
-        }
-    } else {
-        let allowed = RestRoute::of(path).map_or("OPTIONS", |route| route.methods());
-        out.insert(ALLOW, HeaderValue::from_static(allowed));
+    let response = empty(StatusCode::OK);
+    if is_preflight(headers) {
+        return preflight(response, "GET,POST,HEAD,PUT,DELETE");
     }
-    response
+    let allowed = RestRoute::of(path).map_or("OPTIONS", |route| route.methods());
+    response.with(ALLOW, allowed)
 }
 
 /// Any page may read what anybody may: credentials that a browser adds by itself are never allowed.

@@ -1,13 +1,14 @@
 //! The table of open REST sessions: the nonce of each, and the client that has answered it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use handfast_registry::{Environment, Principal};
 
 use crate::admission::peer::Peer;
 use crate::admission::table_shares::{TableEntry, surplus};
 use crate::auth::evidence::{Evidence, MAX_SESSION_AGE};
+use crate::runtime::lock::Lock;
 
 /// How long a session lives without a request, in milliseconds.
 const IDLE_TIMEOUT: u64 = 30 * 60_000;
@@ -24,7 +25,7 @@ pub(crate) struct RestSession {
     pub(crate) nonce: [u8; 16],
     /// The network that opened it.
     peer: Peer,
-    state: Mutex<RestSessionState>,
+    state: Lock<RestSessionState>,
 }
 
 #[derive(Debug)]
@@ -46,16 +47,12 @@ pub(crate) struct Known {
 }
 
 impl RestSession {
-    fn state(&self) -> MutexGuard<'_, RestSessionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn known(&self) -> Option<Known> {
-        self.state().who.clone()
+        self.state.lock().who.clone()
     }
 
     fn is_alive(&self, now: u64) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         now.saturating_sub(state.last) <= IDLE_TIMEOUT
             && now.saturating_sub(state.began) <= MAX_SESSION_AGE
     }
@@ -65,7 +62,7 @@ impl RestSession {
 /// push out those of known ones. When a table is full, the network that has the most sessions gives
 /// up those that were idle longest.
 #[derive(Debug, Default)]
-pub(crate) struct OpenSessions(Mutex<OpenRestSessions>);
+pub(crate) struct OpenSessions(Lock<OpenRestSessions>);
 
 #[derive(Debug, Default)]
 struct OpenRestSessions {
@@ -74,10 +71,6 @@ struct OpenRestSessions {
 }
 
 impl OpenSessions {
-    fn open(&self) -> MutexGuard<'_, OpenRestSessions> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Opens one for a client of a network.
     pub(crate) fn start(&self, world: &Environment, peer: Peer) -> Arc<RestSession> {
         let now = world.now();
@@ -85,13 +78,13 @@ impl OpenSessions {
             id: readable(&world.random::<20>()),
             nonce: world.random(),
             peer,
-            state: Mutex::new(RestSessionState {
+            state: Lock::new(RestSessionState {
                 who: None,
                 began: now,
                 last: now,
             }),
         });
-        let mut open = self.open();
+        let mut open = self.0.lock();
         evict(&mut open.of_nobody, now);
         open.of_nobody
             .insert(session.id.clone(), Arc::clone(&session));
@@ -100,30 +93,30 @@ impl OpenSessions {
 
     /// One that lives; it lives on.
     pub(crate) fn get(&self, id: &str, now: u64) -> Option<Arc<RestSession>> {
-        let mut open = self.open();
+        let mut open = self.0.lock();
         let session = open.known.get(id).or_else(|| open.of_nobody.get(id))?;
         let session = Arc::clone(session);
         if !session.is_alive(now) {
             open.remove(id);
             return None;
         }
-        session.state().last = now;
+        session.state.lock().last = now;
         Some(session)
     }
 
     /// The client of a session has logged in.
     pub(crate) fn keep(&self, session: &Arc<RestSession>, known: Known, now: u64) {
-        let mut state = session.state();
+        let mut state = session.state.lock();
         (state.who, state.began) = (Some(known), now);
         drop(state);
-        let mut open = self.open();
+        let mut open = self.0.lock();
         open.of_nobody.remove(&session.id);
         evict(&mut open.known, now);
         open.known.insert(session.id.clone(), Arc::clone(session));
     }
 
     pub(crate) fn end(&self, id: &str) {
-        self.open().remove(id);
+        self.0.lock().remove(id);
     }
 }
 
@@ -143,7 +136,8 @@ fn evict(sessions: &mut HashMap<String, Arc<RestSession>>, now: u64) {
     let entries = sessions.values().map(|session| TableEntry {
         key: session.id.clone(),
         peer: session.peer,
-        last: session.state().last,
+        last: session.state.lock().last,
+        size: 1,
     });
     for id in surplus(entries, MAX_AFTER_FULL) {
         sessions.remove(&id);
@@ -174,6 +168,14 @@ mod tests {
 
     const HERE: Peer = Peer::Datagram;
 
+    fn known() -> Known {
+        Known {
+            who: Principal::parse("300:20.1000/A").unwrap(),
+            id: "300:20.1000/A".to_string(),
+            by: None,
+        }
+    }
+
     fn world(now: Arc<AtomicU64>) -> Environment {
         let counter = AtomicU64::new(0);
         Environment::new(
@@ -194,16 +196,13 @@ mod tests {
         let sessions = OpenSessions::default();
         let (mine, first) = (sessions.start(&world, HERE), sessions.start(&world, HERE));
         now.store(1, Ordering::Relaxed);
-        let who = Principal::parse("300:20.1000/A").unwrap();
-        let id = "300:20.1000/A".to_string();
-        let by = None;
-        sessions.keep(&mine, Known { who, id, by }, 0);
+        sessions.keep(&mine, known(), 0);
         for _ in 0..MAX_SESSIONS * 2 {
             sessions.start(&world, HERE);
         }
         assert!(sessions.get(&first.id, 0).is_none());
         assert!(sessions.get(&mine.id, 0).unwrap().known().is_some());
-        assert!(sessions.open().of_nobody.len() <= MAX_SESSIONS);
+        assert!(sessions.0.lock().of_nobody.len() <= MAX_SESSIONS);
         assert_eq!(mine.id.len(), 32);
         assert!(sessions.get(&mine.id, IDLE_TIMEOUT).is_some());
         assert!(sessions.get(&mine.id, IDLE_TIMEOUT * 2 + 1).is_none());
@@ -215,11 +214,6 @@ mod tests {
         let world = world(Arc::new(AtomicU64::new(0)));
         let sessions = OpenSessions::default();
         let network = |last: u8| Peer::connected([192, 0, 2, last].into());
-        let known = || Known {
-            who: Principal::parse("300:20.1000/A").unwrap(),
-            id: "300:20.1000/A".to_string(),
-            by: None,
-        };
         let (anonymous, logged_in) = (
             sessions.start(&world, network(1)),
             sessions.start(&world, network(1)),
@@ -228,12 +222,12 @@ mod tests {
         for now in 1..25_000 {
             sessions.start(&world, network(2));
             let session = sessions.start(&world, network(3));
-            session.state().last = now;
+            session.state.lock().last = now;
             sessions.keep(&session, known(), now);
         }
         assert!(sessions.get(&anonymous.id, 0).is_some());
         assert!(sessions.get(&logged_in.id, 0).unwrap().known().is_some());
-        let open = sessions.open();
+        let open = sessions.0.lock();
         assert!(open.of_nobody.len() <= MAX_SESSIONS && open.known.len() <= MAX_SESSIONS);
     }
 
@@ -241,11 +235,6 @@ mod tests {
     fn a_session_ends_after_a_day_without_a_new_login() {
         let world = world(Arc::new(AtomicU64::new(0)));
         let sessions = OpenSessions::default();
-        let known = || Known {
-            who: Principal::parse("300:20.1000/A").unwrap(),
-            id: "300:20.1000/A".to_string(),
-            by: None,
-        };
         let (one, other) = (sessions.start(&world, HERE), sessions.start(&world, HERE));
         for session in [&one, &other] {
             sessions.keep(session, known(), 0);

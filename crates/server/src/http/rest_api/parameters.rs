@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use handfast_wire::ResponseCode;
 use handfast_wire::body::ResolutionRequest;
 use serde_json::Value as Json;
 
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::http::percent::decode_form;
 
 /// Names and what they are set to, in the order they came.
@@ -126,11 +125,6 @@ fn text_of(member: &Json) -> Option<String> {
         Json::Bool(_) | Json::Number(_) => Some(member.to_string()),
         Json::Array(_) | Json::Null | Json::Object(_) => None,
     }
-}
-
-/// A request that is malformed.
-pub(crate) fn wrong(text: impl Into<String>) -> Fault {
-    Fault::new(ResponseCode::ProtocolError, text)
 }
 
 #[cfg(test)]

@@ -4,16 +4,15 @@ use handfast_registry::{Operation, prefix_of, with_slash};
 use handfast_wire::ResponseCode;
 use hyper::{Method, StatusCode};
 
-use super::answer::{RestAnswer, RestProblem, start};
+use super::answer::{RestAnswer, RestProblem, RestResult, start};
 use super::credentials::{Login, login};
 use super::listing::{Listed, ListingPage};
-use super::parameters::wrong;
 use super::request::RestRequest;
 use crate::auth::login::Authenticated;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::http::Web;
 
-pub(crate) fn list(web: &Web, request: &RestRequest) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn list(web: &Web, request: &RestRequest) -> RestResult {
     let login = login(web, request)?;
     let page = ListingPage::read(&request.parameters)?;
     administrator(web, &login)?;
@@ -27,11 +26,7 @@ pub(crate) fn list(web: &Web, request: &RestRequest) -> Result<RestAnswer, RestP
 }
 
 /// Becomes responsible for a prefix, or is no longer.
-pub(crate) fn change(
-    web: &Web,
-    request: &RestRequest,
-    name: &str,
-) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn change(web: &Web, request: &RestRequest, name: &str) -> RestResult {
     let login = login(web, request)?;
     let named = request.parameters.first("prefix").unwrap_or_default();
     let name = if name.is_empty() { named } else { name };

@@ -6,7 +6,7 @@ use handfast_registry::{Matching, Record, Wildcard};
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 
-use super::answer::{RestAnswer, RestProblem, put};
+use super::answer::{RestAnswer, RestProblem, RestResult, put};
 use super::credentials::login;
 use super::request::RestRequest;
 use crate::http::Web;
@@ -26,11 +26,7 @@ pub(crate) fn ping() -> RestAnswer {
     text(StatusCode::OK, "OK\n")
 }
 
-pub(crate) fn search(
-    web: &Web,
-    request: &RestRequest,
-    prefix: Option<&str>,
-) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn search(web: &Web, request: &RestRequest, prefix: Option<&str>) -> RestResult {
     if prefix.is_some_and(|prefix| !is_prefix(prefix)) {
         return Ok(text(StatusCode::NOT_FOUND, "this is no prefix\n"));
     }

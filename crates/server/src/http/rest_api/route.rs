@@ -4,11 +4,10 @@ use handfast_wire::ResponseCode;
 use hyper::header::{ALLOW, HeaderValue};
 use hyper::{Method, StatusCode};
 
-use super::answer::{RestAnswer, RestProblem};
-use super::parameters::wrong;
+use super::answer::{RestAnswer, RestProblem, RestResult};
 use super::request::RestRequest;
 use super::{changes, handles, listing, prefixes, reverse, sessions, site, verifications};
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::http::Web;
 use crate::http::percent::decode;
 
@@ -94,11 +93,7 @@ impl RestRoute {
 }
 
 /// Answers a question that came by a route.
-pub(crate) fn follow(
-    web: &Web,
-    request: &RestRequest,
-    route: RestRoute,
-) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn follow(web: &Web, request: &RestRequest, route: RestRoute) -> RestResult {
     let method = &request.method;
     let is_known = [&Method::GET, &Method::POST, &Method::PUT, &Method::DELETE].contains(&method);
     if !is_known && *method != Method::TRACE {

@@ -7,23 +7,21 @@ use base64::prelude::BASE64_STANDARD;
 use hyper::header::{AUTHORIZATION, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use hyper::{Method, StatusCode};
 
-use super::answer::{RestAnswer, RestProblem, put, put_member};
+use super::answer::{RestAnswer, RestProblem, RestResult, put, put_member};
 use super::authorization::{Authorization, Fields};
 use super::credentials::{Signed, by_answer, by_password, challenge_line, session, sign};
 use super::open_sessions::RestSession;
-use super::parameters::wrong;
 use super::request::RestRequest;
-use crate::admission::peer::Peer;
+use crate::error::wrong;
 use crate::http::Web;
 
 /// Opens a session.
-pub(crate) fn start(web: &Web, request: &RestRequest) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn start(web: &Web, request: &RestRequest) -> RestResult {
     let said = SessionRequest::read(request)?;
     if said.fields.session().is_some() {
         return Ok(RestAnswer::empty(StatusCode::BAD_REQUEST));
     }
-    let peer = Peer::connected(request.caller.address.ip());
-    let session = web.rest.sessions.start(&web.context.world, peer);
+    let session = web.rest.sessions.start(&web.context.world, request.peer());
     if let Some(readings) = said.basic {
         if request.is_by_another_page() {
             return Ok(RestAnswer::empty(StatusCode::FORBIDDEN));
@@ -44,7 +42,7 @@ pub(crate) fn start(web: &Web, request: &RestRequest) -> Result<RestAnswer, Rest
 }
 
 /// Shows, authenticates or ends the session that is named.
-pub(crate) fn this(web: &Web, request: &RestRequest) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn this(web: &Web, request: &RestRequest) -> RestResult {
     let said = SessionRequest::read(request)?;
     let forbidden = || RestAnswer::empty(StatusCode::FORBIDDEN);
     let Some(id) = said.fields.session() else {
@@ -132,10 +130,7 @@ fn show(session: &RestSession, signed: Option<&Signed>, error: Option<&str>) -> 
 }
 
 /// 401, with the session that may be tried again.
-fn not_verified(
-    session: &Arc<RestSession>,
-    problem: RestProblem,
-) -> Result<RestAnswer, RestProblem> {
+fn not_verified(session: &Arc<RestSession>, problem: RestProblem) -> RestResult {
     let RestProblem::Credentials(error) = problem else {
         return Err(problem);
     };

@@ -4,18 +4,13 @@
 use handfast_wire::{Reference, ResponseCode};
 use hyper::StatusCode;
 
-use super::answer::{RestAnswer, RestProblem, put_member, start};
+use super::answer::{RestAnswer, RestResult, put_member, start};
 use super::authorization::{from_base64, reference, secret_response};
-use super::parameters::wrong;
 use super::request::RestRequest;
-use crate::error::Fault;
+use crate::error::{Fault, wrong};
 use crate::http::Web;
 
-pub(crate) fn verify(
-    web: &Web,
-    request: &RestRequest,
-    name: &str,
-) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn verify(web: &Web, request: &RestRequest, name: &str) -> RestResult {
     let key = key(request, name)?;
     let parameters = &request.parameters;
     let bytes = |name: &str| {
@@ -24,12 +19,8 @@ pub(crate) fn verify(
     };
     let (nonce, client_nonce) = (bytes("nonce")?, bytes("cnonce")?);
     let mac = bytes("signature")?;
-    let number = |name: &str| parameters.first(name)?.parse().ok();
-    let derived = parameters.first("salt").and_then(from_base64);
-    let derived = derived.zip(number("iterations")).zip(number("length"));
-    let derived = derived.map(|((salt, iterations), length)| (salt, iterations, length));
     let algorithm = parameters.first("alg").unwrap_or_default();
-    let response = secret_response(algorithm, &mac, derived);
+    let response = secret_response(algorithm, &mac, |name| parameters.first(name));
     let response = response.ok_or_else(|| wrong("the parameter `alg` names no algorithm"))?;
     let challenge = (&*nonce, &*client_nonce);
     let (peer, permit) = (request.peer(), request.take_permit());

@@ -28,13 +28,8 @@ pub(crate) fn several(names: &[Name], accept: &Accept) -> Response<Body> {
             let mut list = String::from("<ul>\n");
             for name in names {
                 let (path, text) = (escape(&name.path()), escape(&name.text));
-                list.extend([
-                    "<li><a href=\"",
-                    &path,
-                    "?noredirect\">",
-                    &text,
-                    "</a></li>\n",
-                ]);
+                let link = format!("<a href=\"{path}?noredirect\">{text}</a>");
+                list.extend(["<li>", &link, "</li>\n"]);
             }
             list.push_str("</ul>");
             page::page(StatusCode::OK, "Descriptions", &list)
@@ -74,14 +69,9 @@ fn element(name: &Name) -> String {
     let mut out = format!("<record name=\"{}\">\n", escape(&name.text));
     for value in &name.values {
         let (format, text) = formatted(value);
-        let index = value.index.to_string();
-        out.extend([
-            "  <value index=\"",
-            &index,
-            "\" type=\"",
-            &escape(&value.value_type),
-        ]);
-        out.extend(["\" format=\"", &format, "\">", &escape(&text), "</value>\n"]);
+        let (index, kind, text) = (value.index, escape(&value.value_type), escape(&text));
+        let value = format!("index=\"{index}\" type=\"{kind}\" format=\"{format}\">{text}");
+        out.extend(["  <value ", &value, "</value>\n"]);
     }
     out.push_str("</record>\n");
     out

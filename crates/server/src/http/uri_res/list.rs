@@ -21,25 +21,15 @@ pub(crate) fn list(asked: &str, uris: &[String], accept: &Accept) -> Response<Bo
         "text/xml",
         "text/plain",
     ];
-    match accept.choose(&offered).unwrap_or(URI_LIST) {
-        "text/html" => html(asked, uris),
-        "application/json" => {
-            let body = json!({"uri": asked, "uris": uris});
-            fresh(StatusCode::OK, JSON, body.to_string())
-        }
-        "application/xml" => fresh(
-            StatusCode::OK,
-            "application/xml; charset=utf-8",
-            xml(asked, uris),
-        ),
-        "text/xml" => fresh(StatusCode::OK, "text/xml; charset=utf-8", xml(asked, uris)),
-        "text/plain" => fresh(
-            StatusCode::OK,
-            "text/plain; charset=utf-8",
-            lines(asked, uris),
-        ),
-        _ => fresh(StatusCode::OK, URI_LIST, lines(asked, uris)),
-    }
+    let (content_type, body) = match accept.choose(&offered).unwrap_or(URI_LIST) {
+        "text/html" => return html(asked, uris),
+        "application/json" => (JSON, json!({"uri": asked, "uris": uris}).to_string()),
+        "application/xml" => ("application/xml; charset=utf-8", xml(asked, uris)),
+        "text/xml" => ("text/xml; charset=utf-8", xml(asked, uris)),
+        "text/plain" => ("text/plain; charset=utf-8", lines(asked, uris)),
+        _ => (URI_LIST, lines(asked, uris)),
+    };
+    fresh(StatusCode::OK, content_type, body)
 }
 
 /// "Lines end CR LF … when one URI was mapped to a list, the first line should be a comment with

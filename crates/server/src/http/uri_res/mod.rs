@@ -13,8 +13,7 @@ use hyper::{Method, Request, Response, StatusCode};
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::request::meant;
-use crate::admission::body_memory::Sender;
-use crate::http::connection::request_body::{Incoming, not_received};
+use crate::http::connection::request_body::Incoming;
 use crate::http::resolver::accept::Accept;
 use crate::http::resolver::page::{Failure, fresh};
 use crate::http::resolver::source::Source;
@@ -50,12 +49,10 @@ pub(crate) async fn answer(
             equality(web, &decoded_line_ends(query), &accept)
         }
         (Some(service), &Method::POST) if service.to == ServiceOutput::Equality => {
-            let received = body.receive(web, caller, Sender::Anonymous, MAX_BODY);
-            let body = match received.await {
-                Ok(body) => body,
-                Err(error) => return not_received(error),
-            };
-            equality(web, &String::from_utf8_lossy(&body), &accept)
+            match body.text(web, caller, MAX_BODY).await {
+                Ok(text) => equality(web, &text, &accept),
+                Err(response) => return response,
+            }
         }
         (Some(service), &Method::OPTIONS) => options(&head.headers, allowed(service)),
         (Some(service), &Method::GET | &Method::HEAD) => {

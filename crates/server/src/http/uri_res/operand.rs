@@ -74,22 +74,12 @@ fn name(context: &ServerContext, text: &str, source: Option<&Source>) -> Result<
     let found =
         find(&context.registry, &RequestedName::typed(text)).map_err(|error| failure(&error))?;
     let found = match Source::or(source, text, found)? {
-        NameLookup::Name(name) => follow(context, name),
-        found => Ok(found),
+        NameLookup::Name(name) => follow(context, name).map_err(|error| failure(&error))?,
+        found => found,
     };
     match found {
-        Ok(NameLookup::Name(name)) => Ok(name),
-        Ok(NameLookup::Malformed(why)) => Err(Failure::malformed(format!(
-            "\"{text}\" is no identifier: {why}"
-        ))),
-        Ok(NameLookup::Withdrawn { text, tombstone }) => {
-            Err(Failure::withdrawn(&text, tombstone.as_ref()))
-        }
-        Ok(NameLookup::Inactive(message)) => Err(Failure::inactive(text, &message)),
-        Ok(NameLookup::Endless | NameLookup::Foreign | NameLookup::Missing) => {
-            Err(Failure::missing(text))
-        }
-        Err(error) => Err(failure(&error)),
+        NameLookup::Name(name) => Ok(name),
+        found => Err(found.failure(text)),
     }
 }
 

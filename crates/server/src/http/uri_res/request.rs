@@ -3,6 +3,7 @@
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::slice;
 use std::sync::Arc;
 
 use handfast_id::{Urn, recognise};
@@ -18,6 +19,7 @@ use crate::http::resolver::locations::Locations;
 use crate::http::resolver::name_lookup::Name;
 use crate::http::resolver::page::{Failure, fresh};
 use crate::http::resolver::path::{NameKind, RequestedName};
+use crate::http::resolver::query::ResolveOptions;
 use crate::http::resolver::redirect::Target;
 use crate::http::resolver::source::Source;
 use crate::http::resolver::target::{escaped_text, is_web};
@@ -108,10 +110,9 @@ impl Resolution<'_> {
             ServiceOutput::Resources => self.resources(name),
             ServiceOutput::Locations => Ok(self.list(&self.locations(name))),
             ServiceOutput::Description => Ok(description::one(name, self.accept)),
-            ServiceOutput::Descriptions => Ok(description::several(
-                std::slice::from_ref(name),
-                self.accept,
-            )),
+            ServiceOutput::Descriptions => {
+                Ok(description::several(slice::from_ref(name), self.accept))
+            }
             ServiceOutput::Name | ServiceOutput::Equality => {
                 Ok(self.list(&[uri(self.web.registry(), name)]))
             }
@@ -155,18 +156,10 @@ impl Resolution<'_> {
 
     /// RFC 2169 §2.1: "clients of HTTP/1.1 get 303, those of HTTP/1.0 302".
     fn redirect(&self, name: &Name, usual: StatusCode) -> Result<Response<Body>, Failure> {
-        let world = &self.web.context.world;
-        let now = world.now();
-        let preferences = || {
-            let mut preferences = ClientPreferences {
-                attributes: Vec::new(),
-                country: self.web.country(self.caller, &self.head.headers, None),
-                address: self.caller.address.ip(),
-                chance: u64::from_be_bytes(world.random()),
-            };
-            preferences.add_headers(&self.head.headers);
-            preferences
-        };
+        let now = self.web.context.now();
+        let options = ResolveOptions::default();
+        let preferences =
+            || ClientPreferences::of(self.web, self.caller, &self.head.headers, &options);
         let target = Target::of(name, preferences, now).ok_or_else(|| nowhere(name))?;
         let url = self.with_components(&target.url);
         let response = target.respond(name, &url, usual, (self.head.version, now));

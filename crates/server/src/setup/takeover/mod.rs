@@ -15,14 +15,15 @@ use handfast_registry::{
 use handfast_wire::crypto::{
     PrivateKey, SigningKey, is_encrypted, read_private_key, write_private_key,
 };
-use handfast_wire::{Codec, DctError, PublicKey, Site, json};
+use handfast_wire::{Codec, DctError, Site, json};
 use zeroize::Zeroizing;
 
 use self::settings::Settings;
 use crate::listen::Addresses;
 use crate::setup::identity::{Identity, IdentityError};
 use crate::setup::key_files::{
-    ADMINISTRATOR_PRIVATE, ADMINISTRATOR_PUBLIC, PRIVATE, PUBLIC, keep, public_of, read,
+    ADMINISTRATOR_PRIVATE, ADMINISTRATOR_PUBLIC, PRIVATE, PUBLIC, bad_key, check_public, keep,
+    public_of, read,
 };
 use crate::setup::site_record;
 
@@ -68,10 +69,7 @@ impl HandleServer {
             let private = path;
             return Err(IdentityError::OtherKey { private, public }.into());
         }
-        let file = write_private_key(&key, None).map_err(|source| IdentityError::KeyFile {
-            path: path.clone(),
-            source,
-        })?;
+        let file = write_private_key(&key, None).map_err(bad_key(&path))?;
         // A key that cannot sign is of no use to a server.
         SigningKey::new(key).map_err(IdentityError::from)?;
 
@@ -225,10 +223,7 @@ fn private_key(
         None
     };
     let said = said.as_ref().map(|said| said.as_bytes());
-    read_private_key(bytes, said).map_err(|source| {
-        let path = path.to_path_buf();
-        IdentityError::KeyFile { path, source }.into()
-    })
+    Ok(read_private_key(bytes, said).map_err(bad_key(path))?)
 }
 
 /// `siteinfo.bin` before `siteinfo.json`, as deployed servers have it; each may hold either form.
@@ -248,12 +243,10 @@ fn read_site(
     let site = Site::from_bytes(&bytes)
         .ok()
         .or_else(|| json::read_site(&bytes));
-    let what = "a site record";
-    let unreadable = || IdentityError::Unreadable {
-        path: path.clone(),
-        what,
+    let Some(mut site) = site else {
+        let what = "a site record";
+        return Err(IdentityError::Unreadable { path, what }.into());
     };
-    let mut site = site.ok_or_else(unreadable)?;
     let servers = site.servers.len();
     let [server] = &mut site.servers[..] else {
         return Err(TakeoverError::ManyServers { path, servers });
@@ -297,13 +290,8 @@ fn administrator(
         (None, Some(derived)) => derived,
         (None, None) => return Ok(None),
     };
-    let unreadable = |_| IdentityError::Unreadable {
-        path: public.clone(),
-        what: "a public key",
-    };
-    PublicKey::from_bytes(&public_key).map_err(unreadable)?;
     Ok(Some(Administrator {
-        public: public_key,
+        public: check_public(&public, public_key)?,
         private: stored,
     }))
 }

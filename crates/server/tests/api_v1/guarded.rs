@@ -3,21 +3,19 @@
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
-use crate::server::{Folder, Server, read};
+use handfast_registry::Role;
+use handfast_testing::{Server, read};
 
-fn bearer(token: &str) -> String {
-    format!("Authorization: Bearer {token}")
-}
+use crate::{limited_token, start, token};
 
 #[test]
 fn those_who_do_not_send_what_they_announce_keep_nobody_waiting() {
-    let folder = Folder::new();
-    let ann = bearer(&folder.token(&[]));
-    let server = folder.serve();
+    let server = start();
+    let ann = token(&server);
     let slow: Vec<_> = (0..80)
         .map(|_| {
             let mut stream = server.connect();
-            let head = "POST /api/v1/log/growth HTTP/1.1\r\nHost: pid.example\r\n\
+            let head = "POST /api/v1/log/growth HTTP/1.1\r\nHost: localhost\r\n\
                         Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{";
             stream.write_all(head.as_bytes()).unwrap();
             stream
@@ -29,7 +27,7 @@ fn those_who_do_not_send_what_they_announce_keep_nobody_waiting() {
         .set_read_timeout(Some(Duration::from_secs(10)))
         .unwrap();
     let request = format!(
-        "POST /api/v1/names HTTP/1.1\r\nHost: pid.example\r\n{ann}\r\nConnection: close\r\n\
+        "POST /api/v1/names HTTP/1.1\r\nHost: localhost\r\n{ann}\r\nConnection: close\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );
@@ -43,14 +41,13 @@ fn those_who_do_not_send_what_they_announce_keep_nobody_waiting() {
 }
 
 #[test]
-fn imports_that_do_not_come_take_only_so_many_places() {
-    let folder = Folder::new();
-    let ann = bearer(&folder.token(&[]));
-    let server = folder.serve();
+fn unfinished_uploads_use_a_limited_number_of_permits() {
+    let server = start();
+    let ann = token(&server);
     let import = |server: &Server| {
         let mut stream = server.connect();
         let head = format!(
-            "POST /api/v1/import HTTP/1.1\r\nHost: pid.example\r\n{ann}\r\nConnection: close\r\n\
+            "POST /api/v1/import HTTP/1.1\r\nHost: localhost\r\n{ann}\r\nConnection: close\r\n\
              Content-Type: application/x-ndjson\r\nContent-Length: 100\r\n\r\n{{"
         );
         stream.write_all(head.as_bytes()).unwrap();
@@ -61,15 +58,14 @@ fn imports_that_do_not_come_take_only_so_many_places() {
     // too.
     let last = read(open.pop().unwrap());
     assert_eq!((last.status, &last.json()["code"]), (503, &"busy".into()));
-    assert_eq!(server.get("/api/v1/statistics", &[]).status, 200);
+    assert_eq!(server.get("/api/v1/statistics").status, 200);
 }
 
 #[test]
 fn a_token_for_less_is_not_told_what_another_was() {
-    let folder = Folder::new();
-    let all = bearer(&folder.token(&[]));
-    let limited = bearer(&folder.token(&["--authority", "20.1000", "--role", "read"]));
-    let server = folder.serve();
+    let server = start();
+    let all = token(&server);
+    let limited = limited_token(&server, "ann", Some("20.1000"), Some(Role::Read));
     let body = r#"{"id":"20.2000/a","state":"reserved","urls":["https://example.org/"]}"#;
     let made = server.ask("POST", "/api/v1/names", &[&all], Some(body));
     assert_eq!(made.status, 201);
@@ -87,7 +83,7 @@ fn a_token_for_less_is_not_told_what_another_was() {
     assert_ne!(activate(&limited).status, 200);
     let tokens = |who: &str| {
         server
-            .get("/api/v1/tokens", &[who])
+            .get_with("/api/v1/tokens", &[who])
             .json()
             .as_array()
             .unwrap()
@@ -98,15 +94,14 @@ fn a_token_for_less_is_not_told_what_another_was() {
 
 #[test]
 fn the_log_is_where_auditors_look_for_it() {
-    let folder = Folder::new();
-    let server = folder.serve();
+    let server = start();
     for path in ["checkpoint", "key", "tile/0/000.p/2"] {
-        let (head, own) = server.get_bytes(&format!("/log/{path}"));
-        let (_, beside) = server.get_bytes(&format!("/api/v1/log/{path}"));
-        assert!(head.starts_with("HTTP/1.1 200"), "{path}: {head}");
-        assert_eq!(own, beside, "{path}");
+        let own = server.get(&format!("/log/{path}"));
+        let beside = server.get(&format!("/api/v1/log/{path}"));
+        assert_eq!(own.status, 200, "{path}: {}", own.head);
+        assert_eq!(own.bytes, beside.bytes, "{path}");
     }
-    assert_eq!(server.get("/log/nothing", &[]).status, 404);
+    assert_eq!(server.get("/log/nothing").status, 404);
 }
 
 /// Sends requests on one connection, each with its body a moment behind its head, and gives their
@@ -122,7 +117,7 @@ fn statuses(server: &Server, requests: &[(&str, &[u8])]) -> Vec<String> {
         let length = body.len();
         write!(
             stream,
-            "{head}\r\nHost: pid.example\r\nContent-Length: {length}\r\n\r\n"
+            "{head}\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
         )
         .unwrap();
         stream.write_all(body).unwrap();
@@ -145,8 +140,7 @@ fn statuses(server: &Server, requests: &[(&str, &[u8])]) -> Vec<String> {
 
 #[test]
 fn what_is_refused_early_is_heard_and_the_connection_lives() {
-    let folder = Folder::new();
-    let server = folder.serve();
+    let server = start();
     let much = vec![b'x'; 5 << 20];
     let get = "GET /healthz HTTP/1.1";
     for (head, body, status) in [
@@ -167,26 +161,8 @@ fn what_is_refused_early_is_heard_and_the_connection_lives() {
 }
 
 #[test]
-fn an_import_without_a_right_token_is_refused_however_long_it_is() {
-    let folder = Folder::new();
-    let server = folder.serve();
-    let lines = "{\"id\":\"20.1000/a\",\"urls\":[\"https://example.org/\"]}\n".repeat(200_000);
-    std::fs::write(folder.path().join("names.ndjson"), lines).unwrap();
-    std::fs::write(folder.path().join("token"), "handfast_wrong").unwrap();
-    let url = format!("http://{}", server.web);
-    for token in [&["--token-file", "token"][..], &[]] {
-        let arguments = [&["--api", &url], token, &["import", "names.ndjson"]].concat();
-        let output = folder.run(&arguments);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(told.contains("--token-file"), "{told}");
-    }
-}
-
-#[test]
 fn http_1_1_asks_for_a_host() {
-    let folder = Folder::new();
-    let server = folder.serve();
+    let server = start();
     for (headers, status) in [
         ("", 400),
         ("Host: a\r\nHost: b\r\n", 400),

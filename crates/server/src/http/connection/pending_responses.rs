@@ -9,10 +9,12 @@ use std::sync::Arc;
 
 use http_body_util::{BodyExt, Collected, Either, Full};
 use hyper::Response;
-use hyper::body::{Body as _, Bytes};
+use hyper::body::Body as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::admission::memory_pool::{MemoryPermit, MemoryPool};
+use crate::admission::network_of;
+use crate::admission::shared_limit::{SharePermit, SharedLimit};
+use crate::http::connection::request_body::counted;
 use crate::http::response::{self, Body};
 
 /// Shorter answers are not counted.
@@ -21,18 +23,9 @@ pub(crate) const LONG_RESPONSE: usize = 16 << 10;
 const MAX_PER_CONNECTION: u32 = 1 << 10;
 /// How many requests of one connection are worked on at once.
 const MAX_WORKING: usize = 16;
-/// How many bytes wait on all connections together.
-const MAX_TOTAL: usize = 20 << 20;
 /// A network that has less than this left is answered nothing that may be long: what was made would
 /// not be sent, and making it again and again would keep the processor busy.
 const RESERVE: usize = 1 << 20;
-/// How many bytes wait on the connections of one network.
-const MAX_PER_NETWORK: usize = 3 << 20;
-
-/// Memory for the answers of all connections.
-pub(crate) fn pool() -> Arc<MemoryPool> {
-    MemoryPool::new(MAX_TOTAL, MAX_PER_NETWORK)
-}
 
 /// The answers of one connection.
 #[derive(Clone, Debug)]
@@ -78,8 +71,8 @@ impl ConnectionResponses {
 
 /// Says that a client has to ask again, if its network, or all of them, have so much waiting that
 /// no long answer would be sent: then none is made.
-pub(crate) fn refuse(client: IpAddr, all: &Arc<MemoryPool>) -> Option<Response<Body>> {
-    let has_left = all.has_left(client, RESERVE);
+pub(crate) fn refuse(client: IpAddr, all: &Arc<SharedLimit<IpAddr>>) -> Option<Response<Body>> {
+    let has_left = all.has_left(&network_of(client), RESERVE);
     (!has_left).then(busy)
 }
 
@@ -88,13 +81,13 @@ pub(crate) fn refuse(client: IpAddr, all: &Arc<MemoryPool>) -> Option<Response<B
 pub(crate) fn count(
     response: Response<Body>,
     client: IpAddr,
-    all: &Arc<MemoryPool>,
-) -> (Response<Body>, Option<MemoryPermit>) {
+    all: &Arc<SharedLimit<IpAddr>>,
+) -> (Response<Body>, Option<SharePermit<IpAddr>>) {
     let length = length(&response);
     if length < LONG_RESPONSE {
         return (response, None);
     }
-    match all.try_take(client, length) {
+    match all.try_take(network_of(client), length) {
         Some(permit) => (response, Some(permit)),
         None => (busy(), None),
     }
@@ -103,7 +96,7 @@ pub(crate) fn count(
 /// Lets a response wait for its client, with its permit, if it is a long one.
 pub(crate) async fn wait(
     response: Response<Body>,
-    permit: Option<MemoryPermit>,
+    permit: Option<SharePermit<IpAddr>>,
     own: &ConnectionResponses,
 ) -> Response<Body> {
     let length = length(&response);
@@ -124,14 +117,8 @@ pub(crate) async fn wait(
     let (parts, body) = response.into_parts();
     // A body that is there does not break off.
     let bytes = body.collect().await.map(Collected::to_bytes);
-    let counted_body = CountedResponse {
-        bytes: bytes.unwrap_or_default(),
-        _permits: (own, permit),
-    };
-    Response::from_parts(
-        parts,
-        Either::Left(Full::new(Bytes::from_owner(counted_body))),
-    )
+    let bytes = counted(bytes.unwrap_or_default(), (own, permit));
+    Response::from_parts(parts, Either::Left(Full::new(bytes)))
 }
 
 fn length(response: &Response<Body>) -> usize {
@@ -146,101 +133,81 @@ fn busy() -> Response<Body> {
     response::busy("too many long answers have not been taken yet: try again\n")
 }
 
-/// Bytes that count as long as anybody has them, to the last one that is sent.
-struct CountedResponse {
-    bytes: Bytes,
-    _permits: (OwnedSemaphorePermit, MemoryPermit),
-}
-
-impl AsRef<[u8]> for CountedResponse {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use hyper::StatusCode;
 
     use super::*;
+    use crate::admission::{Admission, MAX_UNREAD_PER_NETWORK};
     use crate::http::response::reply;
 
     fn answer(length: usize) -> Response<Body> {
         reply(StatusCode::OK, "text/plain", vec![b'x'; length])
     }
 
-    fn run<F: Future>(future: F) -> F::Output {
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        runtime.unwrap().block_on(future)
-    }
-
     async fn put(
         length: usize,
         own: &ConnectionResponses,
-        all: &Arc<MemoryPool>,
+        all: &Arc<SharedLimit<IpAddr>>,
     ) -> Response<Body> {
         let client = [192, 0, 2, 1].into();
         let (response, permit) = count(answer(length), client, all);
         wait(response, permit, own).await
     }
 
-    #[test]
-    fn responses_are_limited_until_they_are_read() {
-        run(async {
-            let new = || ConnectionResponses::new(64);
-            let (one, other, all) = (new(), new(), MemoryPool::new(100 << 10, 100 << 10));
-            let is_free = || all.try_take([192, 0, 2, 9].into(), 100 << 10).is_some();
-            let short = put(1_000, &one, &all).await;
-            assert!(one.is_empty() && is_free());
-            let first = put(64 << 10, &one, &all).await;
-            assert!(!one.is_empty() && !is_free());
-            let refused = put(64 << 10, &other, &all).await;
-            assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
-            assert!(other.is_empty());
-            // The bytes count, wherever they are.
-            let bytes = first.into_body().collect().await.unwrap().to_bytes();
-            let part = bytes.slice(..10);
-            drop(bytes);
-            assert!(!one.is_empty());
-            drop(part);
-            assert!(one.is_empty() && is_free());
-            // A response that is longer than the limit takes all permits.
-            let long = put(1 << 20, &one, &all).await;
-            assert_eq!(long.status(), StatusCode::OK);
-            drop((short, long));
-        });
+    #[tokio::test]
+    async fn responses_are_limited_until_they_are_read() {
+        let new = || ConnectionResponses::new(64);
+        let (one, other, all) = (new(), new(), SharedLimit::new(100 << 10, 100 << 10));
+        let is_free = || all.try_take([192, 0, 2, 9].into(), 100 << 10).is_some();
+        let short = put(1_000, &one, &all).await;
+        assert!(one.is_empty() && is_free());
+        let first = put(64 << 10, &one, &all).await;
+        assert!(!one.is_empty() && !is_free());
+        let refused = put(64 << 10, &other, &all).await;
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(other.is_empty());
+        // The bytes count, wherever they are.
+        let bytes = first.into_body().collect().await.unwrap().to_bytes();
+        let part = bytes.slice(..10);
+        drop(bytes);
+        assert!(!one.is_empty());
+        drop(part);
+        assert!(one.is_empty() && is_free());
+        // A response that is longer than the limit takes all permits.
+        let long = put(1 << 20, &one, &all).await;
+        assert_eq!(long.status(), StatusCode::OK);
+        drop((short, long));
     }
 
     /// 64 answers were made on each connection before the first one was counted.
-    #[test]
-    fn answers_that_are_being_made_count() {
-        run(async {
-            let own = ConnectionResponses::default();
-            let mut working = Vec::new();
-            for _ in 0..MAX_WORKING {
-                working.push(own.begin().await.unwrap());
-            }
-            let next = own.begin();
-            let mut next = std::pin::pin!(next);
-            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-            assert!(next.as_mut().poll(&mut context).is_pending());
-            working.pop();
-            assert!(next.as_mut().poll(&mut context).is_ready());
-            // A long request alone is no answer that nobody reads.
-            assert!(own.is_empty());
-        });
+    #[tokio::test]
+    async fn answers_that_are_being_made_count() {
+        let own = ConnectionResponses::default();
+        let mut working = Vec::new();
+        for _ in 0..MAX_WORKING {
+            working.push(own.begin().await.unwrap());
+        }
+        let next = own.begin();
+        let mut next = std::pin::pin!(next);
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(next.as_mut().poll(&mut context).is_pending());
+        working.pop();
+        assert!(next.as_mut().poll(&mut context).is_ready());
+        // A long request alone is no answer that nobody reads.
+        assert!(own.is_empty());
     }
 
     /// One network filled the memory for answers, and everybody else was told to come again.
     #[test]
     fn one_network_leaves_memory_to_others() {
-        let all = pool();
+        let all = Admission::default().response_memory;
         let take = |host: u8| count(answer(258_000), [127, 0, 0, host].into(), &all).1;
         let attack: Vec<_> = (2..=6)
             .flat_map(|host| (0..200).map(move |_| host))
             .filter_map(take)
             .collect();
-        assert_eq!(attack.len(), 5 * (MAX_PER_NETWORK / 258_000));
+        assert_eq!(attack.len(), 5 * (MAX_UNREAD_PER_NETWORK / 258_000));
         assert!(take(1).is_some());
         assert!(refuse([127, 0, 0, 1].into(), &all).is_none());
         let more: Vec<_> = (0..100)
