@@ -392,7 +392,7 @@ where
         Box::pin(async move {
             let request: Request<Stream> = request;
             let activity = Arc::clone(&caller.activity);
-            let request = request.map(|body| Incoming::new(body, activity));
+            let request = request.map(|body| Incoming::new(body, activity, client_timeout));
             Ok::<_, Infallible>(answer(web, &caller, request).await)
         })
     });

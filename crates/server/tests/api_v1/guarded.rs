@@ -4,9 +4,10 @@ use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
 use handfast_registry::Role;
+use handfast_server::WebSettings;
 use handfast_testing::{Server, read};
 
-use crate::{limited_token, start, token};
+use crate::{limited_token, start, start_with, token};
 
 #[test]
 fn those_who_do_not_send_what_they_announce_keep_nobody_waiting() {
@@ -42,7 +43,11 @@ fn those_who_do_not_send_what_they_announce_keep_nobody_waiting() {
 
 #[test]
 fn unfinished_uploads_use_a_limited_number_of_permits() {
-    let server = start();
+    // The connection of the rejected upload ends after this time.
+    let server = start_with(WebSettings {
+        client_timeout: Some(Duration::from_secs(5)),
+        ..WebSettings::default()
+    });
     let ann = token(&server);
     let import = |server: &Server| {
         let mut stream = server.connect();

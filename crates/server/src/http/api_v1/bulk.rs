@@ -20,7 +20,6 @@ use super::call::Call;
 use super::problem::Problem;
 use super::route::Route;
 use super::{convert, once, spool};
-use crate::http::CLIENT_TIMEOUT;
 use crate::http::connection::request_body::Incoming;
 use crate::http::response::{Body, WithHeader, reply};
 
@@ -219,7 +218,7 @@ impl<'b> Sending<'b> {
             time: if call.is_local {
                 Duration::MAX
             } else {
-                CLIENT_TIMEOUT
+                call.api.settings.client_timeout
             },
         }
     }

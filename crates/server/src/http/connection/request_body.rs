@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::admission::body_memory::{MEMORY_TIMEOUT_PART, MIN_BODY_BYTES, Sender};
 use crate::admission::connections::{Activity, Receiving};
 use crate::http::response::{Body, WithHeader, reply};
-use crate::http::{CLIENT_TIMEOUT, Caller, Web};
+use crate::http::{Caller, Web};
 
 /// How much is thrown away at most.
 const MAX_DISCARDED: usize = 16 << 20;
@@ -31,6 +31,8 @@ pub(crate) struct Incoming {
     activity: Arc<Activity>,
     /// As long as the client has not sent what the server waits for.
     receiving: Option<Receiving>,
+    /// How long the rest of it is read that no handler wants.
+    discard_timeout: Duration,
 }
 
 /// Why a body was not received.
@@ -57,11 +59,12 @@ impl BodyError {
 }
 
 impl Incoming {
-    pub(crate) fn new(stream: Stream, activity: Arc<Activity>) -> Self {
+    pub(crate) fn new(stream: Stream, activity: Arc<Activity>, client_timeout: Duration) -> Self {
         Self {
             stream: Some(stream),
             activity,
             receiving: None,
+            discard_timeout: client_timeout,
         }
     }
 
@@ -216,10 +219,11 @@ impl Drop for Incoming {
     fn drop(&mut self) {
         let left = self.stream.take().filter(|stream| !stream.is_end_stream());
         if let (Some(left), Ok(runtime)) = (left, Handle::try_current()) {
-            runtime.spawn(async {
+            let time = self.discard_timeout;
+            runtime.spawn(async move {
                 let mut left = Limited::new(left, MAX_DISCARDED);
                 let reading = async { while let Some(Ok(_)) = left.frame().await {} };
-                drop(timeout(CLIENT_TIMEOUT, reading).await);
+                drop(timeout(time, reading).await);
             });
         }
     }
