@@ -15,7 +15,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// How many slots a segment has. The cache begins with one segment.
-const SEGMENT_SLOTS: usize = 512;
+const SEGMENT_SLOTS: usize = 256;
+/// How many entries a slot has. With fewer, more paths displace each other while other slots are
+/// free; with four, a cache that is three quarters full misses one of ten paths instead of one of
+/// five.
+const SLOT_ENTRIES: usize = 4;
 /// How many segments there may be: 16 MiB. This number, and that of the segments in use, is a
 /// power of two.
 const MAX_SEGMENTS: usize = 128;
@@ -107,30 +111,55 @@ impl CacheEntry {
     }
 }
 
-/// The last two redirects of a slot, the later first.
-pub(crate) struct Bucket([CacheEntry; 2]);
+/// The last redirects of a slot.
+pub(crate) struct Bucket {
+    /// A part of the hash of each path, so that a lookup reads the memory of one entry.
+    tags: [u32; SLOT_ENTRIES],
+    entries: [CacheEntry; SLOT_ENTRIES],
+}
 
 impl Bucket {
+    const EMPTY: Self = Self {
+        tags: [0; SLOT_ENTRIES],
+        entries: [CacheEntry::EMPTY; SLOT_ENTRIES],
+    };
+
     /// Where a path leads, if it is cached and valid.
-    pub(crate) fn found(&self, path: &str, generation: u64) -> Option<CachedRedirect<'_>> {
-        self.0
+    fn found(&self, tag: u32, path: &str, generation: u64) -> Option<CachedRedirect<'_>> {
+        self.tags
             .iter()
-            .find_map(|entry| entry.found(path, generation))
+            .zip(&self.entries)
+            .filter(|(own, _)| **own == tag)
+            .find_map(|(_, entry)| entry.found(path, generation))
     }
 
     /// Stores an entry; says whether it displaced a valid one.
-    fn put(&mut self, entry: CacheEntry) -> bool {
-        let [first, second] = &mut self.0;
-        let is_free = |other: &CacheEntry| {
-            other.is_invalid(entry.generation) || other.is_of_same_path(&entry)
-        };
-        if is_free(first) {
-            *first = entry;
-            return false;
+    fn put(&mut self, tag: u32, entry: CacheEntry) -> bool {
+        let mut places = self.entries.iter();
+        let free = places
+            .position(|other| other.is_invalid(entry.generation) || other.is_of_same_path(&entry));
+        if free.is_none() {
+            self.tags.rotate_right(1);
+            self.entries.rotate_right(1);
         }
-        let displaces = !is_free(second);
-        *second = std::mem::replace(first, entry);
-        displaces
+        let place = free.unwrap_or(0);
+        if let (Some(own), Some(old)) = (self.tags.get_mut(place), self.entries.get_mut(place)) {
+            (*own, *old) = (tag, entry);
+        }
+        free.is_none()
+    }
+}
+
+/// The slot of a path, which no other thread uses meanwhile.
+pub(crate) struct LockedSlot<'c> {
+    bucket: MutexGuard<'c, Bucket>,
+    tag: u32,
+}
+
+impl LockedSlot<'_> {
+    /// Where a path leads, if it is cached and valid.
+    pub(crate) fn found(&self, path: &str, generation: u64) -> Option<CachedRedirect<'_>> {
+        self.bucket.found(self.tag, path, generation)
     }
 }
 
@@ -157,10 +186,11 @@ impl RedirectCache {
     }
 
     /// The slot of a path; `None` if another thread uses it, because nobody waits here.
-    pub(crate) fn at(&self, path: &str) -> Option<MutexGuard<'_, Bucket>> {
-        let (segment, place) = self.place(path);
+    pub(crate) fn at(&self, path: &str) -> Option<LockedSlot<'_>> {
+        let (segment, place, tag) = self.place(path);
         let segment = self.segments.get(segment)?.get()?;
-        segment.get(place)?.0.try_lock().ok()
+        let bucket = segment.get(place)?.0.try_lock().ok()?;
+        Some(LockedSlot { bucket, tag })
     }
 
     /// Caches a redirect that was looked up in this generation of the registry.
@@ -168,16 +198,16 @@ impl RedirectCache {
         let Some(entry) = CacheEntry::new(path.as_bytes(), generation, found) else {
             return;
         };
-        let (segment, place) = self.place(path);
+        let (segment, place, tag) = self.place(path);
         let Some(segment) = self.segments.get(segment) else {
             return;
         };
         let segment = segment.get_or_init(|| {
-            let empty = || Slot(Mutex::new(Bucket([CacheEntry::EMPTY; 2])));
+            let empty = || Slot(Mutex::new(Bucket::EMPTY));
             std::iter::repeat_with(empty).take(SEGMENT_SLOTS).collect()
         });
         if let Some(Ok(mut place)) = segment.get(place).map(|place| place.0.try_lock())
-            && place.put(entry)
+            && place.put(tag, entry)
         {
             drop(place);
             self.grow();
@@ -190,21 +220,25 @@ impl RedirectCache {
     fn grow(&self) {
         let used = self.used.load(Ordering::Relaxed);
         if used < MAX_SEGMENTS
-            && self.displaced.fetch_add(1, Ordering::Relaxed) >= used * SEGMENT_SLOTS / 4
+            && self.displaced.fetch_add(1, Ordering::Relaxed)
+                >= used * SEGMENT_SLOTS * SLOT_ENTRIES / 8
         {
             self.used.store(used * 2, Ordering::Relaxed);
             self.displaced.store(0, Ordering::Relaxed);
         }
     }
 
-    /// The number of a segment, and of a slot in it.
-    fn place(&self, path: &str) -> (usize, usize) {
+    /// The number of a segment, that of a slot in it, and the tag of the path.
+    fn place(&self, path: &str) -> (usize, usize, u32) {
         let mut hasher = DefaultHasher::new();
         path.hash(&mut hasher);
-        // Half of the hash is enough for all slots.
-        let hash = usize::try_from(hasher.finish() >> 32).unwrap_or_default();
+        // Half of the hash is enough for all slots, and half for the tag.
+        let hash = hasher.finish();
+        let tag = u32::try_from(hash & u64::from(u32::MAX)).unwrap_or_default();
+        let hash = usize::try_from(hash >> 32).unwrap_or_default();
         let used = self.used.load(Ordering::Relaxed);
-        ((hash / SEGMENT_SLOTS) & (used - 1), hash % SEGMENT_SLOTS)
+        let segment = (hash / SEGMENT_SLOTS) & (used - 1);
+        (segment, hash % SEGMENT_SLOTS, tag)
     }
 }
 
@@ -269,7 +303,7 @@ mod tests {
     #[test]
     fn the_cache_stays_within_its_limit_and_confuses_no_paths() {
         let cache = RedirectCache::new();
-        let paths: Vec<_> = (0..6 * SEGMENT_SLOTS * MAX_SEGMENTS)
+        let paths: Vec<_> = (0..3 * SLOT_ENTRIES * SEGMENT_SLOTS * MAX_SEGMENTS)
             .map(|n| format!("/{n}"))
             .collect();
         for path in &paths {
@@ -281,7 +315,7 @@ mod tests {
             .filter_map(|path| Some((path, location(&cache, path, 0)?)))
             .collect();
         assert!(found.iter().all(|(path, location)| *path == location));
-        let capacity = 2 * SEGMENT_SLOTS * MAX_SEGMENTS;
+        let capacity = SLOT_ENTRIES * SEGMENT_SLOTS * MAX_SEGMENTS;
         assert!(
             (capacity * 3 / 4..=capacity).contains(&found.len()),
             "{}",
