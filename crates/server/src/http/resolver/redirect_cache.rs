@@ -135,8 +135,8 @@ impl Bucket {
 
     /// Stores an entry; says whether it displaced a valid one.
     fn put(&mut self, tag: u32, entry: CacheEntry) -> bool {
-        let mut places = self.entries.iter();
-        let free = places
+        let mut entries = self.entries.iter();
+        let free = entries
             .position(|other| other.is_invalid(entry.generation) || other.is_of_same_path(&entry));
         if free.is_none() {
             self.tags.rotate_right(1);
