@@ -15,9 +15,9 @@ const BUSY_RETRY: u64 = 5;
 /// Why a request failed.
 #[derive(Debug)]
 pub(crate) struct Problem {
-    pub(super) status: StatusCode,
+    pub(crate) status: StatusCode,
     /// The response, without the status.
-    pub(super) about: Box<api::Problem>,
+    pub(crate) about: Box<api::Problem>,
     /// What the registry said, for the local operator, who may know everything.
     cause: Option<Box<RegistryError>>,
 }
