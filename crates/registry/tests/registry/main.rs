@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod authorities;
+mod derived;
 mod histories;
 mod identifiers;
 mod import;
@@ -11,6 +12,7 @@ mod names;
 mod namespace_lives;
 mod namespace_stage;
 mod namespaces;
+mod observed;
 mod protocol;
 mod protocol_rights;
 mod quotas;
