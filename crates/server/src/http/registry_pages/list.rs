@@ -7,7 +7,7 @@ use hyper::{Response, StatusCode};
 use super::page::{escape, more};
 use super::{Asking, Form};
 use crate::http::api_v1::convert;
-use crate::http::resolver::page::Failure;
+use crate::http::resolver::failure::Failure;
 use crate::http::response::{Body, WithHeader};
 
 /// How many entries a page has.
@@ -20,7 +20,7 @@ impl Asking<'_> {
             let failure = Failure::new(status, "usage", title, problem);
             return match form {
                 Form::Json => failure.problem(),
-                _ => failure.answer(&self.accept),
+                _ => failure.answer(self.web, &self.accept),
             };
         }
         let status = self.query("status");

@@ -32,7 +32,8 @@ use sha2::{Digest, Sha256};
 use crate::http::connection::request_body::Incoming;
 use crate::http::percent::{COMPONENT, encode};
 use crate::http::resolver::accept::Accept;
-use crate::http::resolver::page::{Failure, JSON, fresh};
+use crate::http::resolver::failure::Failure;
+use crate::http::resolver::page::{JSON, fresh};
 use crate::http::resolver::{address, failure};
 use crate::http::response::{Body, WithHeader, empty, not_allowed, plain, run_blocking};
 use crate::http::{Caller, Web, form};
@@ -225,6 +226,6 @@ impl<'r> Asking<'r> {
     }
 
     fn failed(&self, error: &handfast_registry::RegistryError) -> Response<Body> {
-        failure(error).answer(&self.accept)
+        failure(error).answer(self.web, &self.accept)
     }
 }
