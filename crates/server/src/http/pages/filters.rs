@@ -1,5 +1,10 @@
 //! Filters of templates: a module with templates imports this one under the name `filters`.
 
+#![expect(
+    unreachable_pub,
+    reason = "the macro of askama makes a public method of each filter"
+)]
+
 use std::fmt::Display;
 
 use askama::filters::Safe;
