@@ -28,8 +28,10 @@ pub(crate) struct Recognition {
     pub(crate) title: Option<String>,
     /// The title of its authority.
     pub(crate) authority: Option<String>,
-    /// What is wrong, and what to do.
+    /// What is wrong at the marked place, and what to do.
     pub(crate) words: String,
+    /// How identifiers look, for a text that is none.
+    pub(crate) advice: String,
     pub(crate) mark: Option<MarkedText>,
 }
 
@@ -99,6 +101,7 @@ impl Recognition {
             canonical,
             title: None,
             words: String::new(),
+            advice: String::new(),
             mark: None,
         };
         match looked_up {
@@ -124,10 +127,6 @@ impl Recognition {
     /// A text that is no identifier, with the place where it stops being one.
     pub(crate) fn wrong(failure: &Failure, place: Option<(&str, &ParseError)>) -> Self {
         let specific = place.filter(|(_, error)| is_specific(error.kind()));
-        let words = match specific {
-            Some((_, error)) => format!("{} {}", words_of(error), failure.detail),
-            None => failure.detail.clone(),
-        };
         Self {
             outcome: RecognisedAs::Wrong,
             what: "",
@@ -135,7 +134,10 @@ impl Recognition {
             canonical: String::new(),
             title: None,
             authority: None,
-            words,
+            words: specific
+                .map(|(_, error)| words_of(error))
+                .unwrap_or_default(),
+            advice: failure.detail.clone(),
             mark: specific.map(|(typed, error)| MarkedText::new(typed, error.at())),
         }
     }
