@@ -208,7 +208,8 @@ impl<'s> EventSearch<'s> {
     fn next_block(&self, derived: &Snapshot<'_>, up_to: u64) -> Result<Option<u64>, RegistryError> {
         let position = Position::of(derived)?.unwrap_or_default();
         // The words of newer events are not stored yet.
-        let is_indexed = |block: u64| block < block_of(position.event.saturating_add(1));
+        let first_new = position.event.saturating_add(1);
+        let is_indexed = |block: u64| self.newest < first_new || block < block_of(first_new);
         let mut words: Vec<String> = self.filter.action.map(word_of_action).into_iter().collect();
         match &self.actor {
             ActorFilter::One(actor) => words.push(word_of_actor(actor)),
