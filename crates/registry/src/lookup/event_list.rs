@@ -45,8 +45,8 @@ pub struct ListedEvent {
     pub event: Event,
     /// Who did it.
     pub who: Option<Principal>,
-    /// The name that it is about. `None` if it is about none, or if the event hides the name and
-    /// the list is not of that name.
+    /// The name that it is about. `None` if it is about none, or if the event hides a name that was
+    /// erased, or that was not found because its authority has very many names.
     pub name: Option<String>,
 }
 
@@ -102,6 +102,7 @@ impl Registry {
             } else {
                 search.blocks(derived.as_ref())?;
             }
+            view.find_hidden_names(&mut search.page.events)?;
             Ok(search.page)
         })
     }
