@@ -7,6 +7,7 @@
 mod acme;
 pub(crate) mod api_v1;
 pub(crate) mod connection;
+pub(crate) mod console;
 mod form;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
@@ -631,7 +632,7 @@ async fn dispatch(
     request: Request<Incoming>,
 ) -> Response<Body> {
     match part {
-        Part::Console => plain(StatusCode::NOT_FOUND, "there is no console yet\n"),
+        Part::Console => console::answer(web, caller, request).await,
         Part::Static => assets::answer(web, &request),
         Part::Tunnel => native_tunnel::answer(web, caller, request).await,
         Part::V1 => api_v1::answer(web, caller, request).await,
