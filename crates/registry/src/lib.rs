@@ -37,6 +37,7 @@ mod lookup;
 mod name;
 mod namespace;
 mod registry;
+mod sign_in;
 
 pub use access::account::{Account, AccountChange};
 pub use access::hs_admin::is_public_write;
@@ -99,3 +100,8 @@ pub use namespace::{
     NamespacesChanged, NormalisationForm, ResolutionForm, SyntaxForm, bare_namespace,
 };
 pub use registry::Registry;
+pub use sign_in::SignInClient;
+pub use sign_in::audit::{SignIn, SignInMeans, SignInOutcome, SignInPage};
+pub use sign_in::invitation::{Invitation, NewInvitation};
+pub use sign_in::link::{LinkInfo, SignInLink};
+pub use sign_in::session::{NewSession, Session};

@@ -28,7 +28,7 @@ pub struct Account {
     pub title: String,
     /// When it was created, in milliseconds since 1970.
     pub created: u64,
-    /// Whether it is suspended: its tokens are rejected.
+    /// Whether it is suspended: its tokens are rejected, and it cannot sign in.
     pub is_suspended: bool,
     /// Whether it is an administrator, over the web, too.
     pub is_administrator: bool,
@@ -111,6 +111,9 @@ impl Registry {
                 let problem = "someone else takes the rights of your own account";
                 return Err(RegistryError::policy("own-account", problem));
             }
+            if suspended == Some(true) {
+                change_set.forget_sign_ins(&account)?;
+            }
             stored.title = title.unwrap_or(stored.title);
             stored.is_suspended = suspended.unwrap_or(stored.is_suspended);
             stored.is_administrator = administrator.unwrap_or(stored.is_administrator);
@@ -145,7 +148,7 @@ fn named(name: &str) -> Result<Principal, RegistryError> {
     account.map_err(|error| RegistryError::policy("bad-account", error.to_string()))
 }
 
-fn checked_title(title: &str) -> Result<String, RegistryError> {
+pub(crate) fn checked_title(title: &str) -> Result<String, RegistryError> {
     if title.len() > MAX_TITLE_BYTES {
         let problem = format!("the title of an account has at most {MAX_TITLE_BYTES} bytes");
         return Err(RegistryError::policy("too-large", problem));
@@ -187,7 +190,11 @@ impl ChangeSet<'_> {
         Err(RegistryError::policy("operator-only", problem))
     }
 
-    fn make_account(&mut self, account: &Principal, title: &str) -> Result<(), RegistryError> {
+    pub(crate) fn make_account(
+        &mut self,
+        account: &Principal,
+        title: &str,
+    ) -> Result<(), RegistryError> {
         let stored = Account {
             name: account.to_string(),
             title: title.to_string(),

@@ -9,6 +9,7 @@ use handfast_wire::{Codec, Value};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::access::account::Account;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, Persistence};
@@ -109,6 +110,23 @@ impl<'n> ChangeSet<'n> {
         hash.update(self.next_event().to_be_bytes());
         hash.update(purpose);
         hash.finalize().into()
+    }
+
+    /// An account, also one that this change creates.
+    pub(crate) fn account(&self, account: &Principal) -> Result<Option<Account>, RegistryError> {
+        let key = account.key();
+        let written = self.writes.iter().rev().find_map(|write| match write {
+            Write::Put(table_key, bytes)
+                if table_key.table() == Table::Accounts && table_key.name() == key.as_bytes() =>
+            {
+                Some(bytes)
+            }
+            _ => None,
+        });
+        match written {
+            Some(bytes) => Ok(Account::from_bytes(bytes)),
+            None => self.view.account(account),
+        }
     }
 
     pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, RegistryError> {
