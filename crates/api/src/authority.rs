@@ -145,7 +145,7 @@ words! {
 pub struct Grant {
     /// The role.
     pub role: Role,
-    /// An account, or `INDEX:HANDLE`.
+    /// An account, `group:NAME`, or `INDEX:HANDLE`.
     #[schemars(example = &"ann")]
     pub to: String,
 }
@@ -158,7 +158,7 @@ pub struct GrantOn {
     pub authority: String,
     /// The role.
     pub role: Role,
-    /// An account, or `INDEX:HANDLE`.
+    /// An account, `group:NAME`, or `INDEX:HANDLE`.
     #[schemars(example = &"ann")]
     pub to: String,
 }

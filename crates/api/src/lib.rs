@@ -29,6 +29,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod account;
 mod authority;
 mod job;
@@ -42,6 +43,7 @@ mod server;
 mod value;
 mod words;
 
+pub use access::*;
 pub use account::*;
 pub use authority::*;
 pub use job::*;

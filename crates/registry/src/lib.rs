@@ -39,11 +39,15 @@ mod namespace;
 mod registry;
 mod sign_in;
 
+pub use access::access_request::{AccessDecision, AccessRequest, AccessRequestStatus};
 pub use access::account::{Account, AccountChange};
+pub use access::group::Group;
+pub use access::holdings::{AccountRole, Holdings};
 pub use access::hs_admin::is_public_write;
 pub use access::principal::{Limit, Principal, PrincipalError};
 pub use access::quota::Limits;
 pub use access::token::{NewToken, Token};
+pub use access::why::{PersonHere, Reason};
 pub use authority::change::{AuthorityAction, AuthorityChange};
 pub use authority::create::{NewAuthority, RESERVED_SEGMENTS};
 pub use authority::list::AuthorityPage;

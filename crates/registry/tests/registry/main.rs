@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod access_requests;
 mod authorities;
+mod groups;
 mod histories;
 mod identifiers;
 mod import;

@@ -3,6 +3,8 @@
 //! Handlers of `/api/v1`, the public pages of the registry and commands all show JSON. This is the
 //! one place that decides what it says.
 
+mod access;
+
 use std::borrow::Cow;
 
 use handfast_api as api;
@@ -15,6 +17,8 @@ use handfast_registry::{
 };
 use handfast_wire::{Permissions, Reference, Ttl, Value, json};
 use serde_json::{Map, Value as Json};
+
+pub(super) use self::access::{access_request, group, holdings, person, reason, role_on};
 
 /// A name with its values.
 #[must_use]
@@ -202,12 +206,17 @@ pub fn account(account: &Account) -> api::Account {
         account: account.name.clone(),
         administrator: account.is_administrator,
         created: rfc3339(account.created),
-        state: if account.is_suspended {
-            api::AccountState::Suspended
-        } else {
-            api::AccountState::Active
-        },
+        email: account.email.clone(),
+        state: account_state(account.is_suspended),
         title: account.title.clone(),
+    }
+}
+
+fn account_state(is_suspended: bool) -> api::AccountState {
+    if is_suspended {
+        api::AccountState::Suspended
+    } else {
+        api::AccountState::Active
     }
 }
 

@@ -5,12 +5,14 @@
 //! are given a [`Call`](call::Call) and answer JSON, or a problem.
 
 mod about;
+mod access;
 mod accounts;
 mod authorities;
 mod background;
 mod bulk;
 mod call;
 pub mod convert;
+mod groups;
 mod idempotency;
 mod jobs;
 mod log;

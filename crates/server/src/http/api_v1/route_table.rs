@@ -1,13 +1,14 @@
 //! All routes of the API, by kind. `operations.md` describes each in words.
 
 use handfast_api::{
-    About, Account, AccountChange, AccountPage, Authority, AuthorityChange, AuthorityPage,
-    EventPage, Found, GrantOn, Growth, Inspection, Job, JobDone, JobPage, LogKey, Minted, Name,
-    NameChange, NamePage, Namespace, NamespaceApproval, NamespaceChange, NamespaceComment,
-    NamespaceDone, NamespaceHistory, NamespacePage, NamespacePolicy, NamespaceProposal,
-    NamespaceReason, NamespaceRenewal, NewAccount, NewAuthority, NewComment, NewGrant, NewJob,
-    NewLog, NewMint, NewName, NewNamespacePolicy, NewToken, NewTombstone, NewUndo, OutcomePage,
-    Proof, Statistics, ThisAccount, Token, Transfer, limits,
+    About, AccessRequest, Account, AccountChange, AccountPage, Authority, AuthorityChange,
+    AuthorityPage, EventPage, Found, GrantOn, GroupPage, Growth, Holdings, Inspection, Job,
+    JobDone, JobPage, LogKey, Minted, Name, NameChange, NamePage, Namespace, NamespaceApproval,
+    NamespaceChange, NamespaceComment, NamespaceDone, NamespaceHistory, NamespacePage,
+    NamespacePolicy, NamespaceProposal, NamespaceReason, NamespaceRenewal, NewAccessRequest,
+    NewAccount, NewAuthority, NewComment, NewDecline, NewGrant, NewGroup, NewJob, NewLog, NewMint,
+    NewName, NewNamespacePolicy, NewToken, NewTombstone, NewUndo, OutcomePage, Person, Proof,
+    RoleReason, Statistics, ThisAccount, Token, Transfer, limits,
 };
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value as Json};
@@ -16,7 +17,9 @@ use super::call::{Answer, Call};
 use super::jobs::Wanted;
 use super::problem::Problem;
 use super::route::{Group, Handler, Kind, Parameter, RequestBody, ResponseBody, Route};
-use super::{about, accounts, authorities, jobs, log, names, namespaces, search, tokens};
+use super::{
+    about, access, accounts, authorities, groups, jobs, log, names, namespaces, search, tokens,
+};
 
 /// All of them.
 pub(super) static GROUPS: &[Group] = &[
@@ -44,6 +47,11 @@ pub(super) static GROUPS: &[Group] = &[
         tag: "Accounts",
         about: "Accounts and their tokens.",
         routes: ACCOUNTS,
+    },
+    Group {
+        tag: "Access",
+        about: "Groups of accounts, and requests for access.",
+        routes: ACCESS,
     },
     Group {
         tag: "Jobs",
@@ -215,6 +223,11 @@ const AUTHORITIES: &[Route] = &[
         .query(&[parameter("role", "Revoke only this role.", ROLES)]).gives::<Authority>(),
     get("/authorities/{authority}/grants", "listGrants", authorities::grants)
         .gives::<Vec<GrantOn>>().errors(READ_BY_NAME),
+    get("/authorities/{authority}/people", "listPeople", access::people).known(true)
+        .gives::<Vec<Person>>().errors(READ_BY_NAME),
+    get("/authorities/{authority}/why", "whyRole", access::why).known(true).query(&[
+            text("who", "An account, `group:NAME`, or `INDEX:HANDLE`: by default the caller."),
+        ]).gives::<Vec<RoleReason>>().errors(READ_BY_NAME),
 ];
 
 #[rustfmt::skip]
@@ -228,9 +241,33 @@ const ACCOUNTS: &[Route] = &[
         .errors(READ_BY_NAME),
     change("PATCH", "/accounts/{account}", "changeAccount", accounts::change)
         .takes::<AccountChange>().gives::<Account>(),
+    get("/accounts/{account}/holdings", "showHoldings", access::holdings).known(true)
+        .gives::<Holdings>().errors(READ_BY_NAME),
     get("/tokens", "listTokens", tokens::list).known(true).gives::<Vec<Token>>(),
     post("/tokens", "createToken", tokens::create).takes::<NewToken>().creates().gives::<Token>(),
     change("DELETE", "/tokens/{token}", "revokeToken", tokens::revoke).empty(),
+];
+
+#[rustfmt::skip]
+const ACCESS: &[Route] = &[
+    get("/groups", "listGroups", groups::list).known(true).query(&[AFTER, LIMIT])
+        .gives::<GroupPage>(),
+    post("/groups", "createGroup", groups::create).takes::<NewGroup>().creates()
+        .gives::<handfast_api::Group>(),
+    get("/groups/{group}", "showGroup", groups::show).known(true).gives::<handfast_api::Group>()
+        .errors(READ_BY_NAME),
+    change("PUT", "/groups/{group}/members/{account}", "addMember", groups::add)
+        .gives::<handfast_api::Group>(),
+    change("DELETE", "/groups/{group}/members/{account}", "removeMember", groups::remove)
+        .gives::<handfast_api::Group>(),
+    get("/access-requests", "listAccessRequests", access::list).known(true)
+        .gives::<Vec<AccessRequest>>(),
+    post("/access-requests", "requestAccess", access::request).takes::<NewAccessRequest>()
+        .creates().gives::<AccessRequest>(),
+    post("/access-requests/{request}/grant", "grantAccess", access::grant).empty(),
+    post("/access-requests/{request}/decline", "declineAccess", access::decline)
+        .takes_body(RequestBody::OptionalJson(SchemaGenerator::subschema_for::<NewDecline>))
+        .empty(),
 ];
 
 /// Starts long work.
