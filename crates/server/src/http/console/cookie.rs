@@ -33,7 +33,11 @@ pub(super) fn removed(is_secure: bool) -> String {
 
 fn written(secret: &str, is_secure: bool) -> String {
     let name = name(is_secure);
-    let place = if is_secure { "Path=/; Secure" } else { "Path=/console" };
+    let place = if is_secure {
+        "Path=/; Secure"
+    } else {
+        "Path=/console"
+    };
     format!("{name}={secret}; {place}; HttpOnly; SameSite=Lax")
 }
 

@@ -161,27 +161,52 @@ impl<'a> ConsoleFrame<'a> {
             word,
             icon,
             is_current: self.current == this,
-            count: if this == MenuItem::Inbox { self.inbox } else { 0 },
+            count: if this == MenuItem::Inbox {
+                self.inbox
+            } else {
+                0
+            },
         };
         let mut institution = vec![
             item(MenuItem::People, "/console/people", "People", "people"),
             item(MenuItem::Events, "/console/events", "Events", "event"),
         ];
         if self.is_administrator {
-            institution.push(item(MenuItem::Server, "/console/server", "Server", "server"));
+            institution.push(item(
+                MenuItem::Server,
+                "/console/server",
+                "Server",
+                "server",
+            ));
         }
         let group = |title, items| MenuGroup { title, items };
         vec![
-            group("", vec![item(MenuItem::Inbox, "/console/", "Inbox", "inbox")]),
+            group(
+                "",
+                vec![item(MenuItem::Inbox, "/console/", "Inbox", "inbox")],
+            ),
             group(
                 "Registry",
                 vec![
                     item(MenuItem::Names, "/console/names", "Names", "name"),
-                    item(MenuItem::Authorities, "/console/authorities", "Authorities", "authority"),
-                    item(MenuItem::Namespaces, "/console/namespaces", "Namespaces", "namespace"),
+                    item(
+                        MenuItem::Authorities,
+                        "/console/authorities",
+                        "Authorities",
+                        "authority",
+                    ),
+                    item(
+                        MenuItem::Namespaces,
+                        "/console/namespaces",
+                        "Namespaces",
+                        "namespace",
+                    ),
                 ],
             ),
-            group("Work", vec![item(MenuItem::Jobs, "/console/jobs", "Jobs", "job")]),
+            group(
+                "Work",
+                vec![item(MenuItem::Jobs, "/console/jobs", "Jobs", "job")],
+            ),
             group("Institution", institution),
         ]
     }
@@ -194,6 +219,8 @@ impl<'a> ConsoleFrame<'a> {
 
 /// The first letters of the first two words.
 fn initials(title: &str) -> String {
-    let words = title.split_whitespace().filter_map(|word| word.chars().next());
+    let words = title
+        .split_whitespace()
+        .filter_map(|word| word.chars().next());
     words.take(2).flat_map(char::to_uppercase).collect()
 }

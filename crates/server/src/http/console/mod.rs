@@ -49,7 +49,10 @@ pub(crate) async fn answer(
     let (head, body) = request.into_parts();
     let is_change = head.method == Method::POST;
     if !is_change && !matches!(head.method, Method::GET | Method::HEAD) {
-        return guarded(plain(StatusCode::METHOD_NOT_ALLOWED, "pages are read and sent\n"));
+        return guarded(plain(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "pages are read and sent\n",
+        ));
     }
     if is_change {
         let base = web.hosts.base(caller, &head.uri, &head.headers);

@@ -69,7 +69,11 @@ pub(super) const AREAS: &[&[PageRoute]] = &[
 
 /// The page of a path, and what stands for its braces.
 pub(super) fn find(method: &Method, path: &str) -> Option<(&'static PageRoute, Vec<String>)> {
-    let method = if method == Method::HEAD { "GET" } else { method.as_str() };
+    let method = if method == Method::HEAD {
+        "GET"
+    } else {
+        method.as_str()
+    };
     let path = path.trim_start_matches('/');
     let path = path.strip_prefix("console")?;
     let path = if path.is_empty() { "/" } else { path };

@@ -9,8 +9,8 @@ use hyper::header::{RETRY_AFTER, SET_COOKIE};
 use hyper::{Response, StatusCode};
 
 use super::error_page::PageError;
-use super::page_table::{PageRoute, form, open, page};
 use super::frame::{ConsoleFrame, FieldError, MenuItem};
+use super::page_table::{PageRoute, form, open, page};
 use super::visit::Visit;
 use super::{cookie, see};
 use crate::admission::peer::Peer;
@@ -19,8 +19,7 @@ use crate::http::percent::{COMPONENT, encode};
 use crate::http::response::{Body, WithHeader};
 
 /// The words of a failed sign-in: they do not say which of the two is wrong.
-const NO_MATCH: &str =
-    "Account and password do not match. Check both, or use a one-time link.";
+const NO_MATCH: &str = "Account and password do not match. Check both, or use a one-time link.";
 const TOO_MANY: &str = "Too many attempts. Try again in a minute.";
 const NOT_SAFE: &str = "Sign in over https, or on the machine of the server itself.";
 
@@ -88,7 +87,10 @@ pub(super) fn lead_there(visit: &Visit<'_>) -> Response<Body> {
         None if ended.is_some() => (visit.here(), "&ended=1"),
         None => (visit.here(), ""),
     };
-    see(&format!("/console/sign-in?to={}{why}", encode(&to, COMPONENT)))
+    see(&format!(
+        "/console/sign-in?to={}{why}",
+        encode(&to, COMPONENT)
+    ))
 }
 
 pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
@@ -101,7 +103,13 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
         None => "",
     };
     let to = visit.query("to").unwrap_or_default().to_string();
-    Ok(sign_in_page(visit, StatusCode::OK, (String::new(), to), notice, None))
+    Ok(sign_in_page(
+        visit,
+        StatusCode::OK,
+        (String::new(), to),
+        notice,
+        None,
+    ))
 }
 
 fn sign_in_page(
@@ -130,8 +138,7 @@ pub(super) fn with_password(visit: &Visit<'_>) -> Result<Response<Body>, PageErr
         let error = FieldError::new("account", text);
         sign_in_page(visit, status, fields(), "", Some(error))
     };
-    let too_many =
-        || refused(StatusCode::TOO_MANY_REQUESTS, TOO_MANY).with(RETRY_AFTER, "60");
+    let too_many = || refused(StatusCode::TOO_MANY_REQUESTS, TOO_MANY).with(RETRY_AFTER, "60");
     let peer = Peer::connected(visit.caller.address.ip());
     let identity = format!("account:{account}");
     let logins = &visit.web.context.failed_logins;
@@ -139,7 +146,9 @@ pub(super) fn with_password(visit: &Visit<'_>) -> Result<Response<Body>, PageErr
         return Ok(too_many());
     };
     let client = client(visit);
-    let session = visit.registry().sign_in_with_password(account, password, &client);
+    let session = visit
+        .registry()
+        .sign_in_with_password(account, password, &client);
     let session = match session {
         Ok(session) => Some(session),
         Err(error) if error.code() == "wrong-password" => None,
@@ -156,7 +165,11 @@ pub(super) fn with_password(visit: &Visit<'_>) -> Result<Response<Body>, PageErr
 
 pub(super) fn show_link(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let link = visit.registry().look_at_link(visit.id())?;
-    let status = if link.is_some() { StatusCode::OK } else { StatusCode::GONE };
+    let status = if link.is_some() {
+        StatusCode::OK
+    } else {
+        StatusCode::GONE
+    };
     let page = EnterPage {
         frame: ConsoleFrame::new(visit, "Sign in", MenuItem::Nothing),
         link,
@@ -170,13 +183,19 @@ pub(super) fn with_link(visit: &Visit<'_>) -> Result<Response<Body>, PageError> 
     need_safe(visit)?;
     let session = visit.registry().use_link(visit.id(), &client(visit))?;
     let has_password = visit.registry().has_password(&session.session.account)?;
-    let to = if has_password { "/console/" } else { "/console/password?first=1" };
+    let to = if has_password {
+        "/console/"
+    } else {
+        "/console/password?first=1"
+    };
     Ok(signed_in(visit, &session, to))
 }
 
 pub(super) fn sign_out(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let person = visit.person()?;
-    visit.registry().end_session(&person.who, &person.session.id)?;
+    visit
+        .registry()
+        .end_session(&person.who, &person.session.id)?;
     let gone = cookie::removed(visit.caller.is_secure);
     Ok(see("/console/sign-in").with(SET_COOKIE, gone))
 }
@@ -232,7 +251,10 @@ pub(super) fn set_password(visit: &Visit<'_>) -> Result<Response<Body>, PageErro
     }
     let secret = visit.secret().unwrap_or_default();
     // All sessions end; this browser gets a new one.
-    match visit.registry().choose_password(secret, password, &client(visit)) {
+    match visit
+        .registry()
+        .choose_password(secret, password, &client(visit))
+    {
         Ok(session) => Ok(signed_in(visit, &session, "/console/?done=password")),
         Err(error) if error.is_failure() => Err(error.into()),
         Err(error) => invalid("password", error.to_string()),
@@ -259,13 +281,19 @@ fn need_safe(visit: &Visit<'_>) -> Result<(), PageError> {
     if visit.is_safe() {
         return Ok(());
     }
-    Err(PageError::new(StatusCode::FORBIDDEN, "not-secure", NOT_SAFE))
+    Err(PageError::new(
+        StatusCode::FORBIDDEN,
+        "not-secure",
+        NOT_SAFE,
+    ))
 }
 
 /// What is stored about the client of a session.
 fn client(visit: &Visit<'_>) -> SignInClient {
     let agent = visit.request.head.headers.get(hyper::header::USER_AGENT);
-    let agent = agent.and_then(|agent| agent.to_str().ok()).unwrap_or_default();
+    let agent = agent
+        .and_then(|agent| agent.to_str().ok())
+        .unwrap_or_default();
     SignInClient {
         agent: agent.chars().take(200).collect(),
         network: visit.caller.address.ip().to_canonical().to_string(),

@@ -56,7 +56,9 @@ impl Request {
 
 impl<'v> Visit<'v> {
     pub(super) fn new(web: &'v Arc<Web>, caller: &'v Arc<Caller>, request: Request) -> Self {
-        let base = web.hosts.base(caller, &request.head.uri, &request.head.headers);
+        let base = web
+            .hosts
+            .base(caller, &request.head.uri, &request.head.headers);
         let mut visit = Self {
             web,
             caller,
@@ -86,8 +88,14 @@ impl<'v> Visit<'v> {
         let session = self.registry().session(secret).ok()??;
         let who = session.who();
         let account = self.registry().account(&session.account).ok();
-        let title = account.as_ref().map_or("", |account| account.title.as_str());
-        let title = if title.is_empty() { &session.account } else { title };
+        let title = account
+            .as_ref()
+            .map_or("", |account| account.title.as_str());
+        let title = if title.is_empty() {
+            &session.account
+        } else {
+            title
+        };
         Some(Person {
             title: title.to_string(),
             is_administrator: account.is_some_and(|account| account.is_administrator),
@@ -150,7 +158,9 @@ impl<'v> Visit<'v> {
     /// The path and query of this request, for coming back to it.
     pub(super) fn here(&self) -> String {
         let uri = &self.request.head.uri;
-        uri.path_and_query().map_or("/console/", |here| here.as_str()).to_string()
+        uri.path_and_query()
+            .map_or("/console/", |here| here.as_str())
+            .to_string()
     }
 }
 
