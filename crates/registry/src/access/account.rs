@@ -91,7 +91,8 @@ impl Registry {
         })
     }
 
-    /// Changes an account. Only the operator and administrators may.
+    /// Changes an account. The operator and administrators may, and the account itself its title and
+    /// e-mail address.
     ///
     /// ```
     /// # use handfast_registry::{AccountChange, NewToken, Principal, Registry, Environment};
@@ -116,7 +117,12 @@ impl Registry {
         let email = change.email.as_deref().map(checked_email).transpose()?;
         let (suspended, administrator) = (change.suspended, change.administrator);
         self.change(who, move |change_set| {
-            change_set.need_administrator()?;
+            // Everybody may say what they are called.
+            let is_description = suspended.is_none() && administrator.is_none();
+            let is_own = matches!(change_set.who(), own @ Principal::Account(_) if *own == account);
+            if !(is_description && is_own) {
+                change_set.need_administrator()?;
+            }
             let found = change_set.account(&account)?;
             let mut stored = found.ok_or_else(|| no_account(&account))?;
             let takes_own = suspended == Some(true) || administrator == Some(false);
