@@ -50,7 +50,10 @@ pub struct Statistics {
     pub accounts: u64,
     /// How many authorities there are, without those that are only requested.
     pub authorities: u64,
-    /// When names were counted by scheme and state (RFC 3339); `null` before the first count.
+    /// The last event whose effects are in the counts by scheme and state; `null` before the first
+    /// count.
+    pub as_of_event: Option<u64>,
+    /// The time of that event (RFC 3339).
     pub counted: Option<String>,
     /// How many events there are.
     pub events: u64,
@@ -62,9 +65,9 @@ pub struct Statistics {
     pub log: LogSize,
     /// How many names there are.
     pub names: u64,
-    /// How many names each scheme has, as of `counted`.
+    /// How many names each scheme has, as of that event.
     pub names_by_scheme: Option<BTreeMap<String, u64>>,
-    /// How many names are in each state, as of `counted`.
+    /// How many names are in each state, as of that event.
     pub names_by_state: Option<BTreeMap<String, u64>>,
     /// How many earlier versions of names there are.
     pub versions: u64,

@@ -175,6 +175,11 @@ impl Writer {
         }
     }
 
+    /// Whether there is no writer.
+    pub(crate) fn is_none(&self) -> bool {
+        self.jobs.is_none()
+    }
+
     /// Submits a change; `answer` is called when it is on disk, rejected or failed.
     pub(crate) fn submit<T: Send + 'static, R: From<StoreError> + Send + 'static>(
         &self,

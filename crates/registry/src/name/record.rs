@@ -235,6 +235,20 @@ impl Record {
         reader.text().ok()
     }
 
+    /// The key of the authority and the state in the bytes of a record, without reading the rest.
+    pub(crate) fn authority_and_state_in(bytes: &[u8]) -> Option<(&str, State)> {
+        let mut reader = Self::at_text(bytes)?;
+        reader.text().ok()?;
+        let authority = reader.text().ok()?;
+        Some((authority, State::from_code(reader.u8().ok()?)?))
+    }
+
+    /// When the record with these bytes was last changed.
+    pub(crate) fn modified_in(bytes: &[u8]) -> Option<u64> {
+        let time = bytes.get(MODIFIED)?.try_into().ok()?;
+        Some(u64::from_be_bytes(time))
+    }
+
     /// Reads a record from its bytes, and detects damage.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordError> {
         let (body, sum) = bytes.split_last_chunk().ok_or(RecordError::Damaged)?;

@@ -4,6 +4,7 @@
 
 mod access_requests;
 mod authorities;
+mod derived;
 mod groups;
 mod histories;
 mod identifiers;
@@ -13,6 +14,7 @@ mod names;
 mod namespace_lives;
 mod namespace_stage;
 mod namespaces;
+mod observed;
 mod protocol;
 mod protocol_rights;
 mod quotas;

@@ -28,7 +28,7 @@ mod spool;
 mod tokens;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use handfast_registry::{Principal, Registry};
@@ -70,8 +70,6 @@ pub(crate) struct Api {
     streams: Arc<SharedLimit<String>>,
     /// How many bytes of imports are on their way.
     spooling: Spooling,
-    /// Whether names are being counted.
-    is_counting: AtomicBool,
     /// The last checkpoint that was signed, and of how many events.
     checkpoint: Lock<Option<(u64, String)>>,
     /// Numbers for the files of imports that are being received.
@@ -97,7 +95,6 @@ impl Api {
             background: Background::default(),
             streams: SharedLimit::new(MAX_STREAMS, MAX_STREAMS_PER_ACCOUNT),
             spooling: Spooling::default(),
-            is_counting: AtomicBool::new(false),
             checkpoint: Lock::new(None),
             spool_files: AtomicU64::new(0),
         }
