@@ -303,8 +303,8 @@ impl Store {
             .inspect_err(|_| drop(fs::remove_file(file)))
     }
 
-    /// Writes a copy to an open file, from its position on. It reads all tables to their end first: a copy of a damaged
-    /// store would look like a backup.
+    /// Writes a copy to an open file, from its position on. It reads all tables to their end first:
+    /// a copy of a damaged store would look like a backup.
     pub fn backup_to(&self, file: &mut File) -> Result<(), StoreError> {
         for table in self.check()? {
             table.entries?;

@@ -10,6 +10,7 @@ mod histories;
 mod identifiers;
 mod import;
 mod jobs;
+mod lists;
 mod names;
 mod namespace_lives;
 mod namespace_stage;
