@@ -32,6 +32,7 @@ mod admin;
 pub mod batch;
 pub mod body;
 mod codec;
+mod codes;
 mod credential;
 #[cfg(feature = "crypto")]
 pub mod crypto;
