@@ -39,6 +39,7 @@ pub mod crypto;
 mod dct;
 mod digest;
 mod envelope;
+mod field;
 mod fragment;
 #[cfg(feature = "crypto")]
 mod handle_hash;
