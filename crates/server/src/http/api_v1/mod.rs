@@ -28,7 +28,7 @@ mod spool;
 mod tokens;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use handfast_registry::{Principal, Registry};
@@ -108,10 +108,6 @@ impl Api {
 
     fn registry(&self) -> &Registry {
         &self.registry
-    }
-
-    fn new_spool_number(&self) -> u64 {
-        self.spool_files.fetch_add(1, Ordering::Relaxed)
     }
 }
 
