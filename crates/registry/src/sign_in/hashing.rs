@@ -166,7 +166,7 @@ mod tests {
 
     /// Each hash takes 19 MiB: many at once would have used up the memory of the server.
     #[test]
-    fn at_most_two_hashes_run_at_once() {
+    fn two_hashes_run_at_once_and_others_wait() {
         let permits = HashPermits::default();
         let (running, max) = (AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {

@@ -57,7 +57,8 @@ impl Registry {
     /// there. Without a role, only the operator and administrators may.
     ///
     /// ```
-    /// # use handfast_registry::{Environment, NewAuthority, NewInvitation, Principal, Registry, Role};
+    /// # use handfast_registry::{Environment, NewAuthority, NewInvitation};
+    /// # use handfast_registry::{Principal, Registry, Role};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # let operator = Principal::Operator;
