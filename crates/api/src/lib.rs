@@ -39,6 +39,7 @@ mod namespace;
 mod namespace_form;
 mod problem;
 mod server;
+mod sign_in;
 mod value;
 mod words;
 
@@ -51,4 +52,5 @@ pub use namespace::*;
 pub use namespace_form::*;
 pub use problem::*;
 pub use server::*;
+pub use sign_in::*;
 pub use value::*;

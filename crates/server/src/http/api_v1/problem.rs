@@ -157,9 +157,8 @@ fn by_code(code: &str) -> StatusCode {
         "account-only" | "no-role" | "not-yours" | "operator-only" | "own-request" => {
             StatusCode::FORBIDDEN
         }
-        "no-account" | "no-grant" | "no-job" | "no-namespace" | "no-token" | "not-yet" => {
-            StatusCode::NOT_FOUND
-        }
+        "no-account" | "no-grant" | "no-job" | "no-namespace" | "no-session" | "no-token"
+        | "not-yet" => StatusCode::NOT_FOUND,
         "account-exists" | "cancelled" | "case-fixed" | "claimed" | "done" | "erased-names"
         | "moves-names" | "no-input" | "not-approved" | "not-requested" | "permanent"
         | "retired" | "under-way" | "undone" => StatusCode::CONFLICT,

@@ -2,12 +2,13 @@
 
 use handfast_api::{
     About, Account, AccountChange, AccountPage, Authority, AuthorityChange, AuthorityPage,
-    EventPage, Found, GrantOn, Growth, Inspection, Job, JobDone, JobPage, LogKey, Minted, Name,
-    NameChange, NamePage, Namespace, NamespaceApproval, NamespaceChange, NamespaceComment,
-    NamespaceDone, NamespaceHistory, NamespacePage, NamespacePolicy, NamespaceProposal,
-    NamespaceReason, NamespaceRenewal, NewAccount, NewAuthority, NewComment, NewGrant, NewJob,
-    NewLog, NewMint, NewName, NewNamespacePolicy, NewToken, NewTombstone, NewUndo, OutcomePage,
-    Proof, Statistics, ThisAccount, Token, Transfer, limits,
+    EventPage, Found, GrantOn, Growth, Inspection, Invitation, Job, JobDone, JobPage, LogKey,
+    Minted, Name, NameChange, NamePage, Namespace, NamespaceApproval, NamespaceChange,
+    NamespaceComment, NamespaceDone, NamespaceHistory, NamespacePage, NamespacePolicy,
+    NamespaceProposal, NamespaceReason, NamespaceRenewal, NewAccount, NewAuthority, NewComment,
+    NewGrant, NewInvitation, NewJob, NewLog, NewMint, NewName, NewNamespacePolicy, NewPassword,
+    NewToken, NewTombstone, NewUndo, OutcomePage, Proof, SignInLink, SignInPage, Statistics,
+    ThisAccount, Token, Transfer, limits,
 };
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value as Json};
@@ -16,7 +17,7 @@ use super::call::{Answer, Call};
 use super::jobs::Wanted;
 use super::problem::Problem;
 use super::route::{Group, Handler, Kind, Parameter, RequestBody, ResponseBody, Route};
-use super::{about, accounts, authorities, jobs, log, names, namespaces, search, tokens};
+use super::{about, accounts, authorities, jobs, log, names, namespaces, search, sign_in, tokens};
 
 /// All of them.
 pub(super) static GROUPS: &[Group] = &[
@@ -42,7 +43,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         tag: "Accounts",
-        about: "Accounts and their tokens.",
+        about: "Accounts, their tokens, and how people sign in.",
         routes: ACCOUNTS,
     },
     Group {
@@ -231,6 +232,16 @@ const ACCOUNTS: &[Route] = &[
     get("/tokens", "listTokens", tokens::list).known(true).gives::<Vec<Token>>(),
     post("/tokens", "createToken", tokens::create).takes::<NewToken>().creates().gives::<Token>(),
     change("DELETE", "/tokens/{token}", "revokeToken", tokens::revoke).empty(),
+    post("/accounts/{account}/sign-in-link", "createSignInLink", sign_in::link)
+        .gives::<SignInLink>(),
+    change("PUT", "/accounts/{account}/password", "setPassword", sign_in::password)
+        .takes::<NewPassword>().empty().hashing(),
+    post("/invitations", "invite", sign_in::invite).takes::<NewInvitation>()
+        .gives::<Invitation>(),
+    get("/sign-ins", "listSignIns", sign_in::list).known(true).query(&[
+            text("account", "Only those of this account: by default all, for administrators."),
+            AFTER, LIMIT,
+        ]).gives::<SignInPage>().errors(READ_BY_NAME),
 ];
 
 /// Starts long work.
