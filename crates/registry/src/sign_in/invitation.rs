@@ -89,16 +89,13 @@ impl Registry {
             if is_new {
                 change_set.make_invited_account(&account, &new)?;
             }
-            let authority = match (&new.authority, new.role) {
-                (Some(text), Some(role)) => {
-                    let path = change_set.path(text)?;
-                    change_set.grant(&path, account.clone(), role, false)?;
-                    Some(path.to_string())
-                }
-                _ => {
-                    change_set.need_administrator()?;
-                    None
-                }
+            let authority = if let (Some(text), Some(role)) = (&new.authority, new.role) {
+                let path = change_set.path(text)?;
+                change_set.grant(&path, account.clone(), role, false)?;
+                Some(path.to_string())
+            } else {
+                change_set.need_administrator()?;
+                None
             };
             let link = is_new.then(|| {
                 let kind = LinkKind::Invitation { by: by.clone() };
