@@ -1,11 +1,10 @@
 //! Accounts and tokens.
 
-use std::ops::Not;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::authority::Role;
+use crate::is_default;
 use crate::limits;
 use crate::words::words;
 
@@ -54,7 +53,7 @@ pub struct NewAccount {
     #[schemars(length(min = 1, max = limits::ACCOUNT_NAME), example = &"ann")]
     pub account: String,
     /// Whether the account may do everything.
-    #[serde(default, skip_serializing_if = "Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub administrator: bool,
     /// Who that is, for people; at most 1,000 bytes.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -54,3 +54,8 @@ pub use problem::*;
 pub use server::*;
 pub use sign_in::*;
 pub use value::*;
+
+/// Whether a member says what it would say if it were left out.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

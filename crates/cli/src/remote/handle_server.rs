@@ -208,9 +208,8 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
 
 /// What the environment says, which command lines must not: other users see those.
 fn variable(name: &str) -> Option<Zeroizing<Vec<u8>>> {
-    env::var(name)
-        .ok()
-        .map(|text| Zeroizing::new(text.into_bytes()))
+    let text = env::var(name).ok()?;
+    Some(Zeroizing::new(text.into_bytes()))
 }
 
 fn way(text: &str) -> Result<Transport, String> {

@@ -1,13 +1,12 @@
 //! `/api/v1/accounts`.
 
-use std::ops::ControlFlow;
-
 use handfast_api as api;
 use handfast_registry::{AccountChange, Grant, Principal};
 
 use super::call::{Answer, Call};
 use super::convert;
 use super::problem::Problem;
+use crate::handles::stop_if;
 
 /// How many roles a response has.
 const MAX_ROLES: usize = 1_000;
@@ -90,11 +89,7 @@ pub(super) fn this(call: &Call) -> Result<Answer, Problem> {
                 role: convert::role(*role),
             });
         }
-        if roles.len() < MAX_ROLES {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
+        stop_if(roles.len() >= MAX_ROLES)
     })?;
     let account = registry.account(&call.who.to_string());
     Ok(Answer::json(&api::ThisAccount {

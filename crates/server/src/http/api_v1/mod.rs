@@ -27,7 +27,7 @@ mod spool;
 mod tokens;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
 use handfast_registry::{Principal, Registry, SignInLink};
@@ -117,10 +117,6 @@ impl Api {
     /// The URL of a one-time link, for people on this machine or under the public URL.
     pub(crate) fn sign_in_url(&self, link: &SignInLink) -> String {
         sign_in_url(&self.settings.base, link)
-    }
-
-    fn new_spool_number(&self) -> u64 {
-        self.spool_files.fetch_add(1, Ordering::Relaxed)
     }
 }
 

@@ -130,8 +130,6 @@ impl Resolution<'_> {
                 let uris = names.iter().map(|name| uri(self.web.registry(), name));
                 Ok(self.list(&uris.collect::<Vec<_>>()))
             }
-            ServiceOutput::Name => Ok(self.list(&[uri(self.web.registry(), first)])),
-            ServiceOutput::Description => Ok(description::one(first, self.accept)),
             ServiceOutput::Descriptions => Ok(description::several(names, self.accept)),
             ServiceOutput::Locations | ServiceOutput::Resources | ServiceOutput::Equality => {
                 let mut seen = HashSet::from([own.into_owned()]);
@@ -139,8 +137,7 @@ impl Resolution<'_> {
                 let urls = urls.filter(|url| seen.insert(url.clone()));
                 Ok(self.list(&urls.take(MAX_LISTED_LOCATIONS).collect::<Vec<_>>()))
             }
-            ServiceOutput::Location => self.redirect(first, StatusCode::SEE_OTHER),
-            ServiceOutput::Resource => self.redirect(first, StatusCode::FOUND),
+            _ => self.of_name(first),
         }
     }
 
