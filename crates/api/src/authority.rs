@@ -144,7 +144,7 @@ words! {
 pub struct Grant {
     /// The role.
     pub role: Role,
-    /// An account, or `INDEX:HANDLE`.
+    /// An account, `group:NAME`, or `INDEX:HANDLE`.
     #[schemars(example = &"ann")]
     pub to: String,
 }
@@ -157,7 +157,7 @@ pub struct GrantOn {
     pub authority: String,
     /// The role.
     pub role: Role,
-    /// An account, or `INDEX:HANDLE`.
+    /// An account, `group:NAME`, or `INDEX:HANDLE`.
     #[schemars(example = &"ann")]
     pub to: String,
 }

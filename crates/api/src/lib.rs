@@ -29,6 +29,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod account;
 mod authority;
 mod job;
@@ -43,6 +44,7 @@ mod sign_in;
 mod value;
 mod words;
 
+pub use access::*;
 pub use account::*;
 pub use authority::*;
 pub use job::*;

@@ -3,6 +3,8 @@
 //! Limits of texts are in bytes of UTF-8. JSON Schema counts characters, of which a text has no
 //! more than bytes: a text that is longer than its `maxLength` is always rejected.
 
+/// The reason of a request for access, or of declining one.
+pub const ACCESS_REASON: usize = 1_000;
 /// The e-mail address of an account.
 pub const ACCOUNT_EMAIL: usize = 254;
 /// The name of an account.

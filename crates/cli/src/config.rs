@@ -15,8 +15,8 @@ use handfast_client::Roots;
 use handfast_id::RuleBook;
 use handfast_registry::{Limits, Principal};
 use handfast_server::{
-    AccessLog, Addresses, DspaceSource, HeaderName, Network, PublicUrl, Tls, TlsFiles, UdpLimits,
-    WebSettings,
+    AccessLog, Addresses, Colour, DspaceSource, HeaderName, Network, PublicUrl, SiteSettings, Tls,
+    TlsFiles, UdpLimits, WebSettings,
 };
 use handfast_wire::Version as ProtocolVersion;
 
@@ -188,6 +188,22 @@ impl Config {
             let read = text.parse();
             read.with_context(|| format!("[web] public-url is {text}"))
         };
+        let colour = |key: &str, text: Option<String>| {
+            let read = text.map(|text| {
+                let read = text.parse::<Colour>();
+                read.with_context(|| format!("[web] {key} is {text}"))
+            });
+            read.transpose()
+        };
+        let site = SiteSettings {
+            name: web.name,
+            logo: web.logo.map(in_folder),
+            contact: web.contact,
+            footer: web.footer,
+            accent: colour("accent", web.accent)?,
+            accent_dark: colour("accent-dark", web.accent_dark)?,
+            lists_authorities: web.list_authorities,
+        };
         Ok(WebSettings {
             tls,
             client_certificates: web.client_certificates,
@@ -201,6 +217,7 @@ impl Config {
             spool_limit: web.spool_limit,
             public_search: web.public_search.unwrap_or(false),
             public_url: web.public_url.map(public_url).transpose()?,
+            site,
         })
     }
 

@@ -4,13 +4,15 @@ use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
 use handfast_api::{
-    self as api, Authority, AuthorityChange, NewAuthority, NewGrant, PolicyChange, Transfer,
+    self as api, Authority, AuthorityChange, NewAuthority, NewGrant, Person, PolicyChange,
+    RoleReason, Transfer,
 };
 use handfast_registry::{Principal, Role};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
+use crate::commands::access::{print_people, print_reasons};
 use crate::commands::inspect_view::Shown as Safe;
 use crate::exit::{Answer, Problem};
 use crate::remote::client::{ApiRequest, Caller, Client, NOTHING, encode};
@@ -20,7 +22,7 @@ use crate::terminal::words::one_of;
 /// Prefixes and naming authorities
 ///
 /// AUTHORITY is a prefix (20.500), 0.NA/PREFIX, urn:NID (the root of a namespace), urn:NID:PATH,
-/// info:NAMESPACE or ark:NAAN. WHO is an account or INDEX:HANDLE.
+/// info:NAMESPACE or ark:NAAN. WHO is an account, group:NAME or INDEX:HANDLE.
 #[derive(Subcommand)]
 pub(crate) enum AuthorityCommand {
     /// Create an authority
@@ -48,7 +50,7 @@ pub(crate) enum AuthorityCommand {
     Grant {
         #[command(flatten)]
         on: AuthorityTarget,
-        /// To whom: an account, or INDEX:HANDLE
+        /// To whom: an account, group:NAME, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
         /// read, write, lead or admin
@@ -69,13 +71,23 @@ pub(crate) enum AuthorityCommand {
         #[arg(long)]
         role: Option<Role>,
     },
+    /// Show everybody who has a role on an authority, and by which grant
+    People(AuthorityTarget),
+    /// Show why you, or somebody else, have a role: which grant, by whom, inherited from where
+    Why {
+        #[command(flatten)]
+        on: AuthorityTarget,
+        /// Of whom: an account, group:NAME, or INDEX:HANDLE
+        #[arg(long = "who", value_name = "WHO", value_parser = Principal::parse)]
+        about: Option<Principal>,
+    },
     /// Change title, contact or policy
     Policy(Description),
     /// Hand an authority to someone, who becomes its only admin
     Transfer {
         #[command(flatten)]
         on: AuthorityTarget,
-        /// To whom: an account, or INDEX:HANDLE
+        /// To whom: an account, group:NAME, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
         /// Create the account if there is none; it cannot log in before it has a token
@@ -208,6 +220,17 @@ impl AuthorityCommand {
                 let role = role.to_string();
                 let grant = NewGrant { create, role };
                 on.act(client, "PUT", &rest, Some(&grant), "granted")
+            }
+            Self::People(on) => {
+                let people: Vec<Person> = on.caller.client(client).get(&on.path("/people"))?;
+                print_people(&people, &on.caller)
+            }
+            Self::Why { on, about } => {
+                let about = about.as_ref().map(ToString::to_string);
+                let about = about.map(|who| format!("?who={}", encode(&who)));
+                let path = on.path(&format!("/why{}", about.unwrap_or_default()));
+                let reasons: Vec<RoleReason> = on.caller.client(client).get(&path)?;
+                print_reasons(&reasons, &on.caller)
             }
             Self::Revoke { on, from, role } => {
                 let only = role.map(|role| format!("?role={role}"));

@@ -1,9 +1,11 @@
 //! One file for each command.
 
+pub(crate) mod access;
 pub(crate) mod authority;
 pub(crate) mod bench;
 pub(crate) mod demo;
 pub(crate) mod export;
+pub(crate) mod group;
 pub(crate) mod import;
 pub(crate) mod import_input;
 pub(crate) mod init;

@@ -105,7 +105,7 @@ pub(crate) enum NameCommand {
     Transfer {
         #[command(flatten)]
         on: NameTarget,
-        /// To whom: an account, or INDEX:HANDLE
+        /// To whom: an account, group:NAME, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
         /// Create the account if there is none; it cannot log in before it has a token

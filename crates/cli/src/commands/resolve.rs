@@ -61,7 +61,7 @@ pub(crate) struct Resolve {
     #[arg(long)]
     follow_aliases: bool,
     /// Read what only administrators may, as INDEX:HANDLE
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse_actor)]
     who: Option<Principal>,
     #[command(flatten)]
     output: Output,

@@ -1,9 +1,10 @@
 //! `handfast user`: accounts.
 
 use clap::{Args, Subcommand};
-use handfast_api::{Account, AccountChange, AccountState, NewAccount};
+use handfast_api::{Account, AccountChange, AccountState, Holdings, NewAccount};
 use serde_json::json;
 
+use crate::commands::access::holdings_for_people;
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::user_sign_in::{AuditCommand, InviteCommand, PasswordCommand, SignInCommand};
 use crate::exit::Answer;
@@ -20,6 +21,9 @@ pub(crate) enum UserCommand {
         /// Who that is, for people
         #[arg(long, default_value = "")]
         title: String,
+        /// The e-mail address of its owner
+        #[arg(long, default_value = "")]
+        email: String,
         /// Let it do everything, over the web too
         #[arg(long)]
         administrator: bool,
@@ -38,6 +42,9 @@ pub(crate) enum UserCommand {
         /// Who that is, for people
         #[arg(long)]
         title: Option<String>,
+        /// The e-mail address of its owner; an empty one removes it
+        #[arg(long)]
+        email: Option<String>,
         /// Whether it may do everything: true or false
         #[arg(long, value_name = "BOOL")]
         administrator: Option<bool>,
@@ -56,6 +63,8 @@ pub(crate) enum UserCommand {
     Invite(InviteCommand),
     /// List who signed in when, how and from where; kept for a year
     Audit(AuditCommand),
+    /// Show what an account has: roles, groups, tokens, names; for the day when its owner leaves
+    Holdings(AccountTarget),
 }
 
 /// Which account.
@@ -73,12 +82,14 @@ impl UserCommand {
             Self::Create {
                 name,
                 title,
+                email,
                 administrator,
                 output,
             } => {
                 let new = NewAccount {
                     account: name.clone(),
                     administrator: *administrator,
+                    email: email.clone(),
                     title: title.clone(),
                 };
                 let _: Account = client.send("POST", "/accounts", &new)?;
@@ -104,6 +115,9 @@ impl UserCommand {
                 on.output.print(&account, |out| {
                     writeln!(out, "{}", account.account)?;
                     writeln!(out, "  {:<13}  {}", "title", Safe(&account.title))?;
+                    if !account.email.is_empty() {
+                        writeln!(out, "  {:<13}  {}", "email", Safe(&account.email))?;
+                    }
                     writeln!(out, "  {:<13}  {}", "state", account.state)?;
                     writeln!(out, "  {:<13}  {}", "created", account.created)?;
                     writeln!(out, "  {:<13}  {}", "administrator", account.administrator)
@@ -112,10 +126,12 @@ impl UserCommand {
             Self::Set {
                 on,
                 title,
+                email,
                 administrator,
             } => {
                 let change = AccountChange {
                     title: title.clone(),
+                    email: email.clone(),
                     administrator: *administrator,
                     state: None,
                 };
@@ -127,6 +143,11 @@ impl UserCommand {
             Self::Password(command) => command.run(client),
             Self::Invite(command) => command.run(client),
             Self::Audit(command) => command.run(client),
+            Self::Holdings(on) => {
+                let holdings: Holdings = client.get(&format!("{}/holdings", on.path()))?;
+                on.output
+                    .print(&holdings, |out| holdings_for_people(&holdings, out))
+            }
         }
     }
 }

@@ -108,6 +108,13 @@ pub(crate) struct WebSection {
     pub(super) spool_limit: Option<u64>,
     pub(super) public_search: Option<bool>,
     pub(super) public_url: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) logo: Option<PathBuf>,
+    pub(super) contact: Option<String>,
+    pub(super) footer: Option<String>,
+    pub(super) accent: Option<String>,
+    pub(super) accent_dark: Option<String>,
+    pub(super) list_authorities: Option<bool>,
     pub(super) acme: Option<AcmeSection>,
 }
 

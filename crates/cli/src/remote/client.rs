@@ -92,7 +92,7 @@ fn server_url(text: &str) -> Result<Uri, String> {
 #[derive(Args)]
 pub(crate) struct Caller {
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse_actor)]
     pub(crate) who: Option<Principal>,
     #[command(flatten)]
     pub(crate) output: Output,

@@ -16,6 +16,7 @@ use crate::authority::policy::{Authority, Persistence};
 use crate::change::view::{View, with_leaf};
 use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
+use crate::log::event_note::EventNote;
 use crate::log::event_time::event_time;
 use crate::log::tree;
 use crate::lookup::value_index::reverse_value;
@@ -44,6 +45,10 @@ pub(crate) struct ChangeSet<'n> {
 
 impl<'n> ChangeSet<'n> {
     pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, RegistryError> {
+        if let Principal::Group(_) = call.actor {
+            let problem = "a group does nothing itself: one of its members does";
+            return Err(RegistryError::policy("group-acts", problem));
+        }
         let tree = tree::read(view.now)?;
         let time = event_time(view.now, &tree, call.time)?;
         let mut change_set = Self {
@@ -254,10 +259,16 @@ impl<'n> ChangeSet<'n> {
         Ok(())
     }
 
-    /// Adds an event whose subject has no record.
-    pub(crate) fn note(&mut self, action: Action, detail: &[u8]) {
-        let commitments = Commitments::to(&self.random("seed"), [(0, detail)].into_iter());
-        self.add_event(action, Subject::None, "", 0, commitments);
+    /// Adds an event whose subject has no record, and stores the text that it commits to. The text
+    /// names people, so it is never public.
+    pub(crate) fn note(&mut self, action: Action, text: &str) -> Result<(), RegistryError> {
+        let note = EventNote {
+            text: text.to_string(),
+            seed: self.random("seed"),
+        };
+        self.store_encoded(Table::Meta, &EventNote::key(self.next_event()), &note)?;
+        self.add_event(action, Subject::None, "", 0, note.commitments());
+        Ok(())
     }
 
     pub(crate) fn add_event(

@@ -1,6 +1,8 @@
 //! Invitations: a new account, a role for it, and a link by which the person signs in first.
 
-use crate::access::account::checked_title;
+use handfast_store::Table;
+
+use crate::access::account::{Account, checked_email, checked_title};
 use crate::access::principal::Principal;
 use crate::authority::policy::Role;
 use crate::change::change_set::ChangeSet;
@@ -144,8 +146,13 @@ impl ChangeSet<'_> {
         account: &Principal,
         new: &NewInvitation,
     ) -> Result<(), RegistryError> {
-        let title = checked_title(&new.title)?;
-        self.make_account(account, &title)
+        let (title, email) = (checked_title(&new.title)?, checked_email(&new.email)?);
+        self.make_account(account, &title)?;
+        let Some(stored) = self.account(account)?.filter(|_| !email.is_empty()) else {
+            return Ok(());
+        };
+        let stored = Account { email, ..stored };
+        self.store_encoded(Table::Accounts, account.key().as_bytes(), &stored)
     }
 }
 
@@ -175,6 +182,7 @@ mod tests {
         NewInvitation {
             account: account.into(),
             title: "A new person".into(),
+            email: "new@example.org".into(),
             authority: Some(authority.into()),
             role: Some(role),
             ..NewInvitation::default()
@@ -195,6 +203,7 @@ mod tests {
             (info.account.as_str(), info.title.as_str()),
             ("eve", "A new person")
         );
+        assert_eq!(registry.account("eve").unwrap().email, "new@example.org");
         test.advance(INVITATION_LIFETIME - 1);
         let session = registry.use_link(&link.code, &client()).unwrap();
         registry
@@ -256,6 +265,12 @@ mod tests {
         };
         assert!(registry.invite(&ann(), plain.clone()).is_err());
         assert!(registry.account("eve").is_err());
+        let wrong = NewInvitation {
+            email: "eve at example".into(),
+            ..plain.clone()
+        };
+        let wrong = registry.invite(&OPERATOR, wrong);
+        assert_eq!(wrong.unwrap_err().code(), "bad-email");
         let half = NewInvitation {
             role: Some(Role::Read),
             ..plain.clone()

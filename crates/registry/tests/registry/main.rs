@@ -2,17 +2,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod access_requests;
 mod authorities;
 #[path = "../common/mod.rs"]
 mod common;
+mod derived;
+mod groups;
 mod histories;
 mod identifiers;
 mod import;
 mod jobs;
+mod lists;
 mod names;
 mod namespace_lives;
 mod namespace_stage;
 mod namespaces;
+mod observed;
 mod protocol;
 mod protocol_rights;
 mod quotas;

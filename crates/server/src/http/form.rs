@@ -2,15 +2,26 @@
 
 use percent_encoding::percent_decode_str;
 
-/// How many pairs are read: no form of ours has so many.
+/// How many pairs are read: no query of ours has so many.
 const MAX_PAIRS: usize = 64;
+/// How many pairs a form of the console has.
+const MAX_FORM_PAIRS: usize = 20_000;
 
 /// The pairs of a query or of a form (`application/x-www-form-urlencoded`), in their order; `None`
 /// if they are not UTF-8, or too many.
 pub(crate) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
+    at_most(MAX_PAIRS, text)
+}
+
+/// The same of a form of the console, which may have all values of a record.
+pub(crate) fn all_pairs(text: &str) -> Option<Vec<(String, String)>> {
+    at_most(MAX_FORM_PAIRS, text)
+}
+
+fn at_most(max: usize, text: &str) -> Option<Vec<(String, String)>> {
     let mut all = Vec::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
-        if all.len() == MAX_PAIRS {
+        if all.len() == max {
             return None;
         }
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

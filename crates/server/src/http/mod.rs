@@ -7,6 +7,7 @@
 mod acme;
 pub(crate) mod api_v1;
 pub(crate) mod connection;
+pub(crate) mod console;
 mod form;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
@@ -15,6 +16,7 @@ pub(crate) mod middleware;
 pub(crate) mod native_tunnel;
 mod oai;
 pub(crate) mod operator;
+pub(crate) mod pages;
 pub(crate) mod percent;
 pub(crate) mod registry_pages;
 pub(crate) mod resolver;
@@ -73,6 +75,9 @@ use crate::http::native_tunnel::NativeTunnel;
 use crate::http::operator::endpoints;
 use crate::http::operator::endpoints::Meters;
 use crate::http::operator::readiness::Readiness;
+use crate::http::pages::assets;
+use crate::http::pages::site::Site;
+pub use crate::http::pages::site::{BadColour, Colour, SiteSettings};
 use crate::http::resolver::geoip::Countries;
 use crate::http::resolver::redirect_cache::RedirectCache;
 pub(crate) use crate::http::response::Body;
@@ -106,6 +111,8 @@ pub(crate) struct Web {
     tls: Acceptor,
     /// A header that says where clients are.
     country_header: Option<HeaderName>,
+    /// The institution, as pages show it.
+    pub(crate) site: Site,
     /// The contact of the register.
     pub(crate) registry_email: Option<String>,
     /// How long clients may take.
@@ -163,6 +170,8 @@ pub struct WebSettings {
     /// Where clients reach the server: absolute URLs begin with it, and credentials are taken under
     /// its host.
     pub public_url: Option<PublicUrl>,
+    /// The name, the logo and the colours of pages.
+    pub site: SiteSettings,
 }
 
 /// The client of a request, and its connection.
@@ -229,6 +238,7 @@ impl Web {
             rest: rest_api::Rest::default(),
             tls,
             country_header: settings.country_header,
+            site: Site::new(&settings.site)?,
             registry_email: settings.registry_email,
             client_timeout,
             hosts,
@@ -466,23 +476,27 @@ async fn closed(mut closing: watch::Receiver<bool>) {
 /// A part of the HTTP server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
+    Console,
     Oai,
     Operations,
     Register,
     Resolve,
     Rest,
+    Static,
     Tunnel,
     Urn,
     V1,
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Console,
         Self::Oai,
         Self::Operations,
         Self::Register,
         Self::Resolve,
         Self::Rest,
+        Self::Static,
         Self::Tunnel,
         Self::Urn,
         Self::V1,
@@ -490,11 +504,13 @@ impl Part {
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
+            Self::Console => "console",
             Self::Oai => "oai",
             Self::Operations => "operations",
             Self::Register => "register",
             Self::Resolve => "resolve",
             Self::Rest => "rest",
+            Self::Static => "static",
             Self::Tunnel => "tunnel",
             Self::Urn => "urn",
             Self::V1 => "v1",
@@ -505,14 +521,16 @@ impl Part {
     pub(crate) fn number(self) -> usize {
         // Each request is counted, so this does not search.
         match self {
-            Self::Oai => 0,
-            Self::Operations => 1,
-            Self::Register => 2,
-            Self::Resolve => 3,
-            Self::Rest => 4,
-            Self::Tunnel => 5,
-            Self::Urn => 6,
-            Self::V1 => 7,
+            Self::Console => 0,
+            Self::Oai => 1,
+            Self::Operations => 2,
+            Self::Register => 3,
+            Self::Resolve => 4,
+            Self::Rest => 5,
+            Self::Static => 6,
+            Self::Tunnel => 7,
+            Self::Urn => 8,
+            Self::V1 => 9,
         }
     }
 
@@ -530,6 +548,8 @@ impl Part {
         match (segments.next().unwrap_or_default(), segments.next()) {
             ("api", Some("v1")) | ("log", Some(_)) => Self::V1,
             ("api" | "hrls", _) => Self::Rest,
+            ("console", _) => Self::Console,
+            ("static", _) => Self::Static,
             ("uri-res", _) => Self::Urn,
             ("oai", None | Some("")) | ("registry", Some("OAIHandler")) => Self::Oai,
             ("registry", _) => Self::Register,
@@ -614,6 +634,8 @@ async fn dispatch(
     request: Request<Incoming>,
 ) -> Response<Body> {
     match part {
+        Part::Console => console::answer(web, caller, request).await,
+        Part::Static => assets::answer(web, &request),
         Part::Tunnel => native_tunnel::answer(web, caller, request).await,
         Part::V1 => api_v1::answer(web, caller, request).await,
         Part::Rest => rest_api::answer(web, caller, request).await,

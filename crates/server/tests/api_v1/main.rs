@@ -7,6 +7,7 @@
 )]
 
 mod accounts;
+mod groups;
 mod guarded;
 mod imports;
 mod jobs;

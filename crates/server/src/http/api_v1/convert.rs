@@ -3,6 +3,8 @@
 //! Handlers of `/api/v1`, the public pages of the registry and commands all show JSON. This is the
 //! one place that decides what it says.
 
+mod access;
+
 use std::borrow::Cow;
 
 use handfast_api as api;
@@ -16,6 +18,7 @@ use handfast_registry::{
 use handfast_wire::{Permissions, Ttl, Value, json};
 use serde_json::{Map, Value as Json};
 
+pub(super) use self::access::{access_request, group, holdings, person, reason, role_on};
 /// The variant of an enum of the API that has the name of a variant of the registry.
 macro_rules! same_variant {
     ($value:expr, $from:ident => $to:ident: $($variant:ident),+) => {
@@ -191,12 +194,17 @@ pub fn account(account: &Account) -> api::Account {
         account: account.name.clone(),
         administrator: account.is_administrator,
         created: rfc3339(account.created),
-        state: if account.is_suspended {
-            api::AccountState::Suspended
-        } else {
-            api::AccountState::Active
-        },
+        email: account.email.clone(),
+        state: account_state(account.is_suspended),
         title: account.title.clone(),
+    }
+}
+
+fn account_state(is_suspended: bool) -> api::AccountState {
+    if is_suspended {
+        api::AccountState::Suspended
+    } else {
+        api::AccountState::Active
     }
 }
 

@@ -5,12 +5,14 @@
 //! are given a [`Call`](call::Call) and answer JSON, or a problem.
 
 mod about;
+mod access;
 mod accounts;
 mod authorities;
 mod background;
 mod bulk;
 mod call;
 pub mod convert;
+mod groups;
 mod idempotency;
 mod jobs;
 mod log;
@@ -27,7 +29,7 @@ mod spool;
 mod tokens;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use handfast_registry::{Principal, Registry, SignInLink};
@@ -69,8 +71,6 @@ pub(crate) struct Api {
     streams: Arc<SharedLimit<String>>,
     /// How many bytes of imports are on their way.
     spooling: Spooling,
-    /// Whether names are being counted.
-    is_counting: AtomicBool,
     /// The last checkpoint that was signed, and of how many events.
     checkpoint: Lock<Option<(u64, String)>>,
     /// Numbers for the files of imports that are being received.
@@ -98,7 +98,6 @@ impl Api {
             background: Background::default(),
             streams: SharedLimit::new(MAX_STREAMS, MAX_STREAMS_PER_ACCOUNT),
             spooling: Spooling::default(),
-            is_counting: AtomicBool::new(false),
             checkpoint: Lock::new(None),
             spool_files: AtomicU64::new(0),
         }

@@ -140,7 +140,7 @@ fn acting_as(headers: &HeaderMap) -> Result<Principal, Problem> {
         return Ok(Principal::Operator);
     };
     let text = header.to_str().ok().and_then(decode);
-    let who = text.and_then(|text| Principal::parse(&text).ok());
+    let who = text.and_then(|text| Principal::parse_actor(&text).ok());
     who.ok_or_else(|| Problem::usage("`Handfast-As` names an account, or INDEX:HANDLE"))
 }
 

@@ -1,14 +1,15 @@
 //! All routes of the API, by kind. `operations.md` describes each in words.
 
 use handfast_api::{
-    About, Account, AccountChange, AccountPage, Authority, AuthorityChange, AuthorityPage,
-    EventPage, Found, GrantOn, Growth, Inspection, Invitation, Job, JobDone, JobPage, LogKey,
-    Minted, Name, NameChange, NamePage, Namespace, NamespaceApproval, NamespaceChange,
-    NamespaceComment, NamespaceDone, NamespaceHistory, NamespacePage, NamespacePolicy,
-    NamespaceProposal, NamespaceReason, NamespaceRenewal, NewAccount, NewAuthority, NewComment,
-    NewGrant, NewInvitation, NewJob, NewLog, NewMint, NewName, NewNamespacePolicy, NewPassword,
-    NewToken, NewTombstone, NewUndo, OutcomePage, Proof, SignInLink, SignInPage, Statistics,
-    ThisAccount, Token, Transfer, limits,
+    About, AccessRequest, Account, AccountChange, AccountPage, Authority, AuthorityChange,
+    AuthorityPage, EventPage, Found, GrantOn, GroupPage, Growth, Holdings, Inspection, Invitation,
+    Job, JobDone, JobPage, LogKey, Minted, Name, NameChange, NamePage, Namespace,
+    NamespaceApproval, NamespaceChange, NamespaceComment, NamespaceDone, NamespaceHistory,
+    NamespacePage, NamespacePolicy, NamespaceProposal, NamespaceReason, NamespaceRenewal,
+    NewAccessRequest, NewAccount, NewAuthority, NewComment, NewDecline, NewGrant, NewGroup,
+    NewInvitation, NewJob, NewLog, NewMint, NewName, NewNamespacePolicy, NewPassword, NewToken,
+    NewTombstone, NewUndo, OutcomePage, Person, Proof, RoleReason, SignInLink, SignInPage,
+    Statistics, ThisAccount, Token, Transfer, limits,
 };
 use handfast_registry::{AuthorityAction, NameAction, NamespaceAct};
 use schemars::SchemaGenerator;
@@ -19,7 +20,10 @@ use super::jobs::Wanted;
 use super::namespaces::with_reason;
 use super::problem::Problem;
 use super::route::{Group, Handler, Kind, Parameter, RequestBody, ResponseBody, Route};
-use super::{about, accounts, authorities, jobs, log, names, namespaces, search, sign_in, tokens};
+use super::{
+    about, access, accounts, authorities, groups, jobs, log, names, namespaces, search, sign_in,
+    tokens,
+};
 
 /// All of them.
 pub(super) static GROUPS: &[Group] = &[
@@ -47,6 +51,11 @@ pub(super) static GROUPS: &[Group] = &[
         tag: "Accounts",
         about: "Accounts, their tokens, and how people sign in.",
         routes: ACCOUNTS,
+    },
+    Group {
+        tag: "Access",
+        about: "Groups of accounts, and requests for access.",
+        routes: ACCESS,
     },
     Group {
         tag: "Jobs",
@@ -221,6 +230,11 @@ const AUTHORITIES: &[Route] = &[
         .query(&[parameter("role", "Revoke only this role.", ROLES)]).gives::<Authority>(),
     get("/authorities/{authority}/grants", "listGrants", authorities::grants)
         .gives::<Vec<GrantOn>>().errors(READ_BY_NAME),
+    get("/authorities/{authority}/people", "listPeople", access::people).known(true)
+        .gives::<Vec<Person>>().errors(READ_BY_NAME),
+    get("/authorities/{authority}/why", "whyRole", access::why).known(true).query(&[
+            text("who", "An account, `group:NAME`, or `INDEX:HANDLE`: by default the caller."),
+        ]).gives::<Vec<RoleReason>>().errors(READ_BY_NAME),
 ];
 
 #[rustfmt::skip]
@@ -234,6 +248,8 @@ const ACCOUNTS: &[Route] = &[
         .errors(READ_BY_NAME),
     change("PATCH", "/accounts/{account}", "changeAccount", accounts::change)
         .takes::<AccountChange>().gives::<Account>(),
+    get("/accounts/{account}/holdings", "showHoldings", access::holdings).known(true)
+        .gives::<Holdings>().errors(READ_BY_NAME),
     get("/tokens", "listTokens", tokens::list).known(true).gives::<Vec<Token>>(),
     post("/tokens", "createToken", tokens::create).takes::<NewToken>().creates().gives::<Token>(),
     change("DELETE", "/tokens/{token}", "revokeToken", tokens::revoke).empty(),
@@ -247,6 +263,28 @@ const ACCOUNTS: &[Route] = &[
             text("account", "Only those of this account: by default all, for administrators."),
             AFTER, LIMIT,
         ]).gives::<SignInPage>().errors(READ_BY_NAME),
+];
+
+#[rustfmt::skip]
+const ACCESS: &[Route] = &[
+    get("/groups", "listGroups", groups::list).known(true).query(&[AFTER, LIMIT])
+        .gives::<GroupPage>(),
+    post("/groups", "createGroup", groups::create).takes::<NewGroup>().creates()
+        .gives::<handfast_api::Group>(),
+    get("/groups/{group}", "showGroup", groups::show).known(true).gives::<handfast_api::Group>()
+        .errors(READ_BY_NAME),
+    change("PUT", "/groups/{group}/members/{account}", "addMember", groups::add)
+        .gives::<handfast_api::Group>(),
+    change("DELETE", "/groups/{group}/members/{account}", "removeMember", groups::remove)
+        .gives::<handfast_api::Group>(),
+    get("/access-requests", "listAccessRequests", access::list).known(true)
+        .gives::<Vec<AccessRequest>>(),
+    post("/access-requests", "requestAccess", access::request).takes::<NewAccessRequest>()
+        .creates().gives::<AccessRequest>(),
+    post("/access-requests/{request}/grant", "grantAccess", access::grant).empty(),
+    post("/access-requests/{request}/decline", "declineAccess", access::decline)
+        .takes_body(RequestBody::OptionalJson(SchemaGenerator::subschema_for::<NewDecline>))
+        .empty(),
 ];
 
 /// Starts long work.

@@ -330,7 +330,9 @@ fn uses_credentials(part: Part, caller: &Caller, request: &Request<Incoming>) ->
         Method::GET | Method::HEAD | Method::OPTIONS
     );
     match part {
-        Part::Tunnel => false,
+        Part::Tunnel | Part::Static => false,
+        // A page of another site could lead a browser here under a name of its own.
+        Part::Console => true,
         _ if headers.contains_key(AUTHORIZATION) || headers.contains_key(COOKIE) => true,
         Part::Rest => caller.certificate.is_some() || !is_read,
         Part::V1 => !is_read,
