@@ -13,6 +13,7 @@ mod names;
 mod namespace_lives;
 mod namespace_stage;
 mod namespaces;
+mod previews;
 mod protocol;
 mod protocol_rights;
 mod quotas;
