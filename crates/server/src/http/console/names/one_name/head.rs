@@ -1,6 +1,6 @@
 //! What all pages of a name begin with: its title, state, link, and what one may do with it.
 
-use handfast_registry::{Authority, NameRight, Record, Shown, State};
+use handfast_registry::{Authority, NameRight, Record, RegistryError, Role, Shown, State};
 use handfast_wire::Value;
 
 use crate::http::console::error_page::PageError;
@@ -126,6 +126,21 @@ impl NameHead {
 
     fn may(&self, right: NameRight) -> bool {
         self.rights.contains(&right)
+    }
+
+    /// Checks that the person may change something of it.
+    pub(super) fn check_rights(&self, visit: &Visit<'_>) -> Result<(), PageError> {
+        if self.may_something() {
+            return Ok(());
+        }
+        let authority = visit
+            .registry()
+            .authority(&visit.who(), &self.authority.path)?;
+        let denied = RegistryError::Denied {
+            needs: Role::Write,
+            authority: authority.path,
+        };
+        Err(denied.into())
     }
 
     /// Whether the person may change anything of it.

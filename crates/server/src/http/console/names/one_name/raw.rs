@@ -98,7 +98,7 @@ fn page(
     let argument = head.argument();
     let page = RawPage {
         frame: head.frame(visit, "Raw values").errors(errors).same([
-            format!("handfast --json name show {argument}"),
+            format!("handfast name show {argument} --json"),
             format!(
                 "handfast name set {argument} --value '5:EMAIL:someone@example.org' --ttl 5:3600"
             ),

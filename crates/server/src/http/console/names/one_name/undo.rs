@@ -31,6 +31,7 @@ struct UndoPage<'a> {
 
 pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let (head, _) = NameHead::load(visit, NameTab::History)?;
+    head.check_rights(visit)?;
     page(visit, StatusCode::OK, &head, &event(visit)?, Vec::new())
 }
 
@@ -94,6 +95,7 @@ fn words(visit: &Visit<'_>, action: Action, after: &Record) -> String {
 
 pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let (head, _) = NameHead::load(visit, NameTab::History)?;
+    head.check_rights(visit)?;
     let entry = event(visit)?;
     let expected = visit.field("version").parse().ok();
     let undo = NameAction::Undo(Some(entry.event.number));
