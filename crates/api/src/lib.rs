@@ -54,3 +54,8 @@ pub use namespace_form::*;
 pub use problem::*;
 pub use server::*;
 pub use value::*;
+
+/// Whether a member says what it would say if it were left out.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -27,6 +27,7 @@ mod access;
 mod authority;
 mod change;
 mod clock;
+mod derived;
 mod error;
 mod export;
 mod handle_protocol;
@@ -36,6 +37,7 @@ mod log;
 mod lookup;
 mod name;
 mod namespace;
+mod observed;
 mod registry;
 mod sign_in;
 
@@ -56,6 +58,8 @@ pub use authority::policy::{
     Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError,
 };
 pub use clock::{Environment, parse_rfc3339, rfc3339};
+pub use derived::counts::{NameCounts, NameTotals, StateCounts};
+pub use derived::follow::EventFollower;
 pub use error::{RegistryError, ValueProblem};
 pub use export::{Export, Exported};
 pub use handfast_api::{Growth, Opening, Proof, ProvenEvent};
@@ -79,8 +83,10 @@ pub use log::check::{Check, Problem};
 pub use log::event::{Action, Commitments, Event, EventError, Subject, salt};
 pub use log::export::{Verify, verify_export};
 pub use log::proof::{ProofProblem, Proven, verify_growth, verify_proof};
+pub use lookup::event_list::{EventFilter, EventListPage, ListedEvent};
 pub use lookup::fast_path::RecordRef;
-pub use lookup::name_counts::NameCounts;
+pub use lookup::name_list::{ListedName, NameFilter, NameListPage};
+pub use lookup::near_names::NearName;
 pub use lookup::statistics::Statistics;
 pub use lookup::text_search::{SearchPage, Words, WordsError};
 pub use lookup::usage::{DiskSpace, Usage};

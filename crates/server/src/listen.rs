@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use handfast_registry::{Registry, reuse_snapshots};
+use handfast_registry::{EventFollower, Registry, reuse_snapshots};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
@@ -58,6 +58,8 @@ pub struct RunningServer {
     web_connections: Arc<Connections>,
     registry: Arc<Registry>,
     api: Arc<Api>,
+    /// Counts names in the background.
+    _follower: EventFollower,
 }
 
 /// How long those who have asked for something have to get it when the server is told to end.
@@ -153,6 +155,9 @@ impl Listener {
         let web = Arc::new(web);
         let registry = Arc::clone(web.registry());
         registry.set_own_urls(&web.hosts.urls());
+        let follower = registry.follow_events(|error| {
+            tracing::warn!(%error, "names cannot be counted; trying again");
+        })?;
         let limits = ConnectionLimits::default();
         let native_connections = Connections::new(limits, Vec::new());
         let web_connections = Connections::new(limits, proxies);
@@ -183,6 +188,7 @@ impl Listener {
             web_connections,
             registry,
             api: Arc::clone(&web.api),
+            _follower: follower,
         })
     }
 }

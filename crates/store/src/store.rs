@@ -1,7 +1,8 @@
 //! The store: opening, reading, changing, copying and checking it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +11,6 @@ use std::sync::mpsc::sync_channel;
 use crate::embedded::{Embedded, Snapshot};
 use crate::error::StoreError;
 use crate::health::{DiskSpace, Health};
-use crate::loading::Loading;
 use crate::table_key::{Table, TableKey};
 use crate::writer::{Change, Write, Writer};
 
@@ -37,7 +37,7 @@ pub const FORMAT: u32 = 2;
 /// ```
 pub struct Store {
     // The writer comes first, so that it ends before the folder is unlocked.
-    writer: Writer,
+    pub(crate) writer: Writer,
     engine: Arc<Embedded>,
     health: Arc<Health>,
 }
@@ -92,12 +92,30 @@ impl Store {
         Self::start(folder, None)?.of_known_format()
     }
 
+    /// Opens the store in a folder, or creates it, with a map of a given size: for a store beside
+    /// another one, which may be missing.
+    pub fn open_or_create(folder: &Path, map_size: usize) -> Result<Self, StoreError> {
+        if Embedded::exists(folder) {
+            let store = Self::start(folder, Some(map_size))?;
+            if store.read(|now| now.count(Table::Meta))? > 0 {
+                return store.of_known_format();
+            }
+        }
+        Self::create_with(folder, Some(map_size))
+    }
+
+    /// Whether it was opened read-only.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.writer.is_none()
+    }
+
     /// Opens the store in a folder read-only, also while another process writes it. Changes are
     /// errors.
     pub fn open_read_only(folder: &Path) -> Result<Self, StoreError> {
         check_exists(folder)?;
         let store = Self {
-            writer: Writer::none(),
+            writer: Writer::default(),
             engine: Arc::new(Embedded::open_read_only(folder)?),
             health: Arc::default(),
         };
@@ -232,44 +250,6 @@ impl Store {
             .unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }
 
-    /// Submits a change; the writer calls `answer` when it is on disk, rejected or failed.
-    pub fn submit<T: Send + 'static, R: From<StoreError> + Send + 'static>(
-        &self,
-        decide: impl FnOnce(&Snapshot<'_>) -> Change<T, R> + Send + 'static,
-        answer: impl FnOnce(Result<T, R>) + Send + 'static,
-    ) {
-        self.writer.submit(decide, answer);
-    }
-
-    /// Submits a load: many entries, in the order of their keys, in a transaction of its own. The
-    /// writer calls `answer` when it is on disk or has failed; a failed load writes nothing.
-    ///
-    /// ```
-    /// use handfast_store::{TableKey, Store, StoreError};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let store = Store::create(folder.path())?;
-    /// let (done, wait) = std::sync::mpsc::channel();
-    /// store.load(
-    ///     |loading| {
-    ///         for name in ["a", "b", "c"] {
-    ///             loading.put(&TableKey::record(name.as_bytes()), b"")?;
-    ///         }
-    ///         Ok::<_, StoreError>(3)
-    ///     },
-    ///     move |outcome| done.send(outcome).unwrap(),
-    /// );
-    /// assert_eq!(wait.recv()??, 3);
-    /// # Ok::<_, Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn load<T: Send + 'static, R: From<StoreError> + Send + 'static>(
-        &self,
-        load: impl FnOnce(&mut Loading<'_>) -> Result<T, R> + Send + 'static,
-        answer: impl FnOnce(Result<T, R>) + Send + 'static,
-    ) {
-        self.writer.submit_load(load, answer);
-    }
-
     /// Writes a copy of the newest snapshot to a new file of mode 0600, while reads and writes
     /// continue.
     pub fn backup(&self, file: &Path) -> Result<(), StoreError> {
@@ -284,8 +264,8 @@ impl Store {
             .inspect_err(|_| drop(fs::remove_file(file)))
     }
 
-    /// Writes a copy to an open file. It reads all tables to their end first: a copy of a damaged
-    /// store would look like a backup.
+    /// Writes a copy to an open file, from its position on. It reads all tables to their end first:
+    /// a copy of a damaged store would look like a backup.
     pub fn backup_to(&self, file: &mut File) -> Result<(), StoreError> {
         for table in self.check()? {
             table.entries?;
@@ -296,6 +276,12 @@ impl Store {
 
     /// Creates a store from a copy, in a folder that has none.
     pub fn restore(file: &Path, folder: &Path) -> Result<Self, StoreError> {
+        let length = fs::metadata(file).map_err(StoreError::io(file))?.len();
+        Self::restore_part(file, 0..length, folder)
+    }
+
+    /// Creates a store from a copy that is a part of a file, in a folder that has none.
+    pub fn restore_part(file: &Path, part: Range<u64>, folder: &Path) -> Result<Self, StoreError> {
         if Embedded::exists(folder) {
             return Err(StoreError::AlreadyExists {
                 folder: folder.to_path_buf(),
@@ -304,10 +290,7 @@ impl Store {
         fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
         // Under another name until it is complete: an interrupted copy is not a store.
         let (half, whole): (PathBuf, PathBuf) = (folder.join("restoring"), folder.join("data.mdb"));
-        let copied = fs::copy(file, &half)
-            .and_then(|_| File::open(&half)?.sync_all())
-            .map_err(StoreError::io(file));
-        if let Err(error) = copied {
+        if let Err(error) = copy_part(file, part, &half).map_err(StoreError::io(file)) {
             drop(fs::remove_file(&half));
             return Err(error);
         }
@@ -344,6 +327,18 @@ impl std::fmt::Debug for Store {
             .field("folder", &self.folder())
             .finish_non_exhaustive()
     }
+}
+
+/// Copies a part of a file to a new file of mode 0600.
+fn copy_part(file: &Path, part: Range<u64>, to: &Path) -> io::Result<()> {
+    let mut source = File::open(file)?;
+    source.seek(SeekFrom::Start(part.start))?;
+    let mut source = source.take(part.end.saturating_sub(part.start));
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut copy = options.open(to)?;
+    io::copy(&mut source, &mut copy)?;
+    copy.sync_all()
 }
 
 /// Syncs the folder of a path. After a crash a file has its name only if its folder was synced.

@@ -94,14 +94,10 @@ impl Serve {
         let settings = config.web()?;
         let tls = settings.tls.clone();
         let served = listener.open(context, settings)?;
-        let socket = match served.open_socket() {
-            Ok(socket) => Some(socket),
-            Err(error) => {
-                let problem = format!("warning: commands on this folder have to wait: {error}");
-                self.output.note(&problem);
-                None
-            }
-        };
+        let socket = served.open_socket().inspect_err(|error| {
+            let problem = format!("warning: commands on this folder have to wait: {error}");
+            self.output.note(&problem);
+        });
         writeln!(
             io::stdout(),
             "{}",
@@ -109,7 +105,7 @@ impl Serve {
         )?;
         io::stdout().flush()?;
         served.wait()?;
-        if let Some(socket) = socket {
+        if let Ok(socket) = socket {
             socket.close();
         }
         Ok(Answer::Done)
@@ -214,13 +210,12 @@ fn secure_url(tls: &Tls, web: SocketAddr) -> String {
 }
 
 /// An address that a client on this machine can use.
-fn reachable(address: SocketAddr) -> SocketAddr {
-    let local = match address {
-        SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
-        SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
-    };
+fn reachable(mut address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
-        return SocketAddr::new(local, address.port());
+        address.set_ip(match address {
+            SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        });
     }
     address
 }

@@ -89,7 +89,7 @@ impl UserCommand {
                 })
             }
             Self::List { output } => {
-                let accounts: Vec<Account> = client.pages("/accounts", "accounts")?;
+                let accounts: Vec<Account> = client.pages("/accounts", "", "accounts")?;
                 output.print(&accounts, |out| {
                     accounts.iter().try_for_each(|account| {
                         let (name, title) = (&account.account, Safe(&account.title));

@@ -82,10 +82,9 @@ impl Connection {
             let file = Zeroizing::new(read(path)?);
             let passphrase = variable("HANDFAST_PASSPHRASE");
             let passphrase = passphrase.as_ref().map(|text| text.as_slice());
-            let key = read_private_key(&file, passphrase)
-                .with_context(|| format!("cannot use {}", path.display()))?;
-            let key =
-                SigningKey::new(key).with_context(|| format!("cannot use {}", path.display()))?;
+            let cannot = || format!("cannot use {}", path.display());
+            let key = read_private_key(&file, passphrase).with_context(cannot)?;
+            let key = SigningKey::new(key).with_context(cannot)?;
             return Ok(Login::with_key(&identity, key)?);
         }
         let secret = match &self.secret_file {
@@ -205,9 +204,8 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
 
 /// What the environment says, which command lines must not: other users see those.
 fn variable(name: &str) -> Option<Zeroizing<Vec<u8>>> {
-    env::var(name)
-        .ok()
-        .map(|text| Zeroizing::new(text.into_bytes()))
+    let text = env::var(name).ok()?;
+    Some(Zeroizing::new(text.into_bytes()))
 }
 
 fn way(text: &str) -> Result<Transport, String> {

@@ -8,6 +8,7 @@
 
 mod api;
 mod beside;
+mod groups;
 mod imports;
 mod jobs;
 mod namespaces;

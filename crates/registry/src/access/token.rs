@@ -200,6 +200,10 @@ impl Registry {
             Ok(Some(token).filter(|_| account.is_none_or(|account| !account.is_suspended)))
         })?;
         let token = token.filter(|token| token.expires > self.time());
+        if let Some(token) = &token {
+            self.note_token_used(&token.id);
+            self.note_account_seen(&token.account);
+        }
         Ok(token.map(|token| {
             let account = token.account.clone();
             let who = match token.limit.clone() {

@@ -45,6 +45,18 @@ macro_rules! actions {
         }
 
         impl Action {
+            /// All actions, in the order of their numbers.
+            pub const ALL: &'static [Self] = &[$(Self::$action,)*];
+
+            /// Reads the name of an action.
+            #[must_use]
+            pub fn parse(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$action),)*
+                    _ => None,
+                }
+            }
+
             /// The number on disk.
             #[must_use]
             pub fn code(self) -> u8 {
@@ -62,7 +74,7 @@ macro_rules! actions {
             }
 
             /// The compiler reports a number that stands twice as an unreachable pattern.
-            fn from_code(code: u8) -> Option<Self> {
+            pub(crate) fn from_code(code: u8) -> Option<Self> {
                 match code {
                     $($code => Some(Self::$action),)*
                     _ => None,

@@ -173,7 +173,7 @@ impl ChangeSet<'_> {
     /// Stores the changed record of a name, and returns the number of the event.
     pub(crate) fn store_name(&mut self, old: &Record, name: Name, action: Action) -> u64 {
         let persistence = name.persistence();
-        self.store_changed(&name.key, old, name.record, action, persistence)
+        self.store_record(&name.key, Some(old), name.record, action, persistence)
     }
 }
 

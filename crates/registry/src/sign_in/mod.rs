@@ -9,7 +9,6 @@ pub(crate) mod audit;
 pub(crate) mod draft;
 pub(crate) mod hashing;
 pub(crate) mod invitation;
-pub(crate) mod last_seen;
 pub(crate) mod link;
 pub(crate) mod password;
 pub(crate) mod password_rules;
@@ -22,7 +21,6 @@ use sha2::{Digest, Sha256};
 
 use self::audit::FailureLimit;
 use self::hashing::HashPermits;
-use self::last_seen::LastSeen;
 use crate::access::principal::Principal;
 use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
@@ -50,7 +48,6 @@ pub struct SignInClient {
 pub(crate) struct SignInState {
     pub(crate) permits: HashPermits,
     pub(crate) failures: FailureLimit,
-    pub(crate) last_seen: LastSeen,
 }
 
 /// The longest text that can be the code of a link, the secret of a session or the id of a draft.

@@ -149,7 +149,8 @@ impl Registry {
         let session = self.stored_session(secret)?;
         let session = session.filter(|session| !self.has_lapsed(session, now));
         if let Some(session) = &session {
-            self.sign_in.last_seen.note(&session.id, now);
+            self.note_session_seen(&session.id);
+            self.note_account_seen(&session.account);
         }
         Ok(session)
     }
@@ -262,7 +263,7 @@ impl Registry {
     }
 
     fn has_lapsed(&self, session: &Session, now: u64) -> bool {
-        let seen = self.sign_in.last_seen.of(&session.id).unwrap_or_default();
+        let seen = self.session_last_seen(&session.id).unwrap_or_default();
         let used = seen.max(session.signed_in);
         now >= session.expires || now >= used.saturating_add(IDLE_LIMIT)
     }

@@ -53,14 +53,6 @@ impl Default for ExpensiveWork {
     }
 }
 
-/// How much work there is at once.
-#[derive(Clone, Copy, Debug)]
-struct Limits {
-    running: usize,
-    waiting: usize,
-    waiting_of_peer: usize,
-}
-
 /// Permits for one kind of work, and those who wait for them.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkQueue {
@@ -80,7 +72,9 @@ pub(crate) struct WorkPermit {
 
 #[derive(Debug)]
 struct Shared {
-    limits: Limits,
+    max_running: usize,
+    max_waiting: usize,
+    max_waiting_of_peer: usize,
     state: Lock<QueueState>,
 }
 
@@ -114,15 +108,14 @@ enum Entered {
 }
 
 impl WorkQueue {
-    fn new(running: usize, waiting: usize, waiting_of_peer: usize) -> Self {
-        let limits = Limits {
-            running,
-            waiting,
-            waiting_of_peer,
-        };
-        let state = Lock::default();
+    fn new(max_running: usize, max_waiting: usize, max_waiting_of_peer: usize) -> Self {
         Self {
-            shared: Arc::new(Shared { limits, state }),
+            shared: Arc::new(Shared {
+                max_running,
+                max_waiting,
+                max_waiting_of_peer,
+                state: Lock::default(),
+            }),
         }
     }
 
@@ -149,7 +142,7 @@ impl WorkQueue {
     /// A permit, if there is one now.
     pub(crate) fn try_enter(&self) -> Result<WorkPermit, Busy> {
         let mut state = self.shared.state.lock();
-        if state.running >= self.shared.limits.running {
+        if state.running >= self.shared.max_running {
             return Err(Busy);
         }
         state.running += 1;
@@ -163,18 +156,17 @@ impl WorkQueue {
     }
 
     fn ask(&self, peer: Peer) -> Result<Entered, Busy> {
-        let limits = self.shared.limits;
         let mut state = self.shared.state.lock();
-        if state.running < limits.running {
+        if state.running < self.shared.max_running {
             state.running += 1;
             return Ok(Entered::Permit(self.permit()));
         }
         let max = match peer {
-            Peer::Connected(_) => limits.waiting_of_peer,
+            Peer::Connected(_) => self.shared.max_waiting_of_peer,
             Peer::Datagram => MAX_WAITING_DATAGRAMS,
         };
         let own = state.queues.get(&peer).map_or(0, VecDeque::len);
-        if own >= max || state.waiting >= limits.waiting && !state.shorten_largest(own) {
+        if own >= max || state.waiting >= self.shared.max_waiting && !state.shorten_largest(own) {
             return Err(Busy);
         }
         let (sender, receiver) = oneshot::channel();

@@ -86,12 +86,7 @@ impl LoginAttempt<'_> {
     /// Ends the attempt; fails, whether the secret was right or not, if too many others have failed
     /// meanwhile.
     pub(crate) fn finish(self, is_right: bool) -> Result<(), TooManyFailures> {
-        let Self {
-            peer,
-            identity,
-            now,
-            ..
-        } = self;
+        let (peer, identity, now) = (self.peer, self.identity, self.now);
         let mut tables = self.logins.tables.lock();
         tables.check(peer, identity, now)?;
         if !is_right {

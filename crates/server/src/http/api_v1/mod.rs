@@ -28,10 +28,10 @@ mod spool;
 mod tokens;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use handfast_registry::{Principal, Registry};
+use handfast_registry::{Principal, Registry, RegistryError};
 use http_body_util::{BodyExt, Either};
 use hyper::body::Bytes;
 use hyper::header::{
@@ -70,8 +70,6 @@ pub(crate) struct Api {
     streams: Arc<SharedLimit<String>>,
     /// How many bytes of imports are on their way.
     spooling: Spooling,
-    /// Whether names are being counted.
-    is_counting: AtomicBool,
     /// The last checkpoint that was signed, and of how many events.
     checkpoint: Lock<Option<(u64, String)>>,
     /// Numbers for the files of imports that are being received.
@@ -97,7 +95,6 @@ impl Api {
             background: Background::default(),
             streams: SharedLimit::new(MAX_STREAMS, MAX_STREAMS_PER_ACCOUNT),
             spooling: Spooling::default(),
-            is_counting: AtomicBool::new(false),
             checkpoint: Lock::new(None),
             spool_files: AtomicU64::new(0),
         }
@@ -113,8 +110,19 @@ impl Api {
         &self.registry
     }
 
-    fn new_spool_number(&self) -> u64 {
-        self.spool_files.fetch_add(1, Ordering::Relaxed)
+    /// The signed head of the log. It is signed anew only when there is something new: asking does
+    /// not make the server write.
+    pub(crate) fn signed_checkpoint(&self) -> Result<String, RegistryError> {
+        let events = self.registry.event_count()?;
+        let mut signed = self.checkpoint.lock();
+        if let Some((of, text)) = &*signed
+            && *of == events
+        {
+            return Ok(text.clone());
+        }
+        let text = self.registry.checkpoint()?.to_string();
+        *signed = Some((events, text.clone()));
+        Ok(text)
     }
 }
 

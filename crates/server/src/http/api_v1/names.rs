@@ -5,10 +5,8 @@ use std::thread;
 
 use handfast_api::{self as api, limits};
 use handfast_registry::{
-    Edit, HistoryPage, Minted, NameAction, NewName, NewValue, Principal, RegistryError, Style,
-    check_urls,
+    Edit, HistoryPage, Minted, NameAction, NewName, Principal, RegistryError, Style, check_urls,
 };
-use handfast_wire::Reference;
 use handfast_wire::json::ParsedValue;
 use hyper::StatusCode;
 use tokio::runtime::Handle;
@@ -17,6 +15,7 @@ use tokio::sync::Semaphore;
 use super::call::{Answer, Call, WrittenPage, parse};
 use super::convert;
 use super::problem::Problem;
+use crate::handles::new_value;
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let authority = call.required("authority")?;
@@ -80,16 +79,6 @@ fn naming_migrate(call: &Call, error: RegistryError) -> RegistryError {
             problem: format!("{problem}, or give --migrate to take it as it is"),
         },
         error => error,
-    }
-}
-
-fn new_value(given: ParsedValue<'_>) -> NewValue {
-    let references = given.references.into_iter();
-    NewValue {
-        permissions: given.permissions,
-        ttl: given.ttl,
-        references: references.map(Reference::into_owned).collect(),
-        ..NewValue::new(given.index, &given.value_type, &given.data)
     }
 }
 
@@ -163,21 +152,9 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
     act(call, NameAction::Edit(edit))
 }
 
-pub(super) fn erase(call: &Call) -> Result<Answer, Problem> {
-    act(call, NameAction::Erase)
-}
-
-pub(super) fn activate(call: &Call) -> Result<Answer, Problem> {
-    act(call, NameAction::Activate)
-}
-
 pub(super) fn withdraw(call: &Call) -> Result<Answer, Problem> {
     let api::NewTombstone { reason, successor } = call.read()?;
     act(call, NameAction::Withdraw { reason, successor })
-}
-
-pub(super) fn restore(call: &Call) -> Result<Answer, Problem> {
-    act(call, NameAction::Restore)
 }
 
 pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
@@ -194,7 +171,7 @@ pub(super) fn undo(call: &Call) -> Result<Answer, Problem> {
     act(call, NameAction::Undo(given.event))
 }
 
-fn act(call: &Call, action: NameAction) -> Result<Answer, Problem> {
+pub(super) fn act(call: &Call, action: NameAction) -> Result<Answer, Problem> {
     let expected = call.expected()?;
     let acted = call
         .registry()

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use hyper::header::{AUTHORIZATION, HeaderValue, LOCATION, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, HeaderValue, LOCATION};
 use hyper::{Method, StatusCode};
 
 use super::answer::{RestAnswer, RestProblem, RestResult, put, put_member};
 use super::authorization::{Authorization, Fields};
-use super::credentials::{Signed, by_answer, by_password, challenge_line, session, sign};
+use super::credentials::{Signed, by_answer, by_password, session, sign, with_challenge};
 use super::open_sessions::RestSession;
 use super::request::RestRequest;
 use crate::error::wrong;
@@ -56,7 +56,7 @@ pub(crate) fn this(web: &Web, request: &RestRequest) -> RestResult {
         return Ok(forbidden());
     };
     if request.method == Method::DELETE {
-        web.rest.sessions.end(id);
+        web.rest.sessions.remove(&id.to_string());
         return Ok(RestAnswer::empty(StatusCode::NO_CONTENT));
     }
     if said.fields.is_authenticating() {
@@ -114,7 +114,7 @@ fn show(session: &RestSession, signed: Option<&Signed>, error: Option<&str>) -> 
     let mut out = b"{\"sessionId\":".to_vec();
     put(&mut out, &session.id);
     put_member(&mut out, "nonce", &BASE64_STANDARD.encode(session.nonce));
-    if let Some(known) = session.known().filter(|_| error.is_none()) {
+    if let Some(known) = session.who().filter(|_| error.is_none()) {
         put_member(&mut out, "authenticated", &true);
         put_member(&mut out, "id", &known.id);
     }
@@ -136,8 +136,5 @@ fn not_verified(session: &Arc<RestSession>, problem: RestProblem) -> RestResult 
     };
     let shown = show(session, None, Some(error));
     let answer = RestAnswer::new(StatusCode::UNAUTHORIZED, shown);
-    Ok(match challenge_line(session, None, Some(error)) {
-        Some(line) => answer.with(WWW_AUTHENTICATE, line),
-        None => answer,
-    })
+    Ok(with_challenge(answer, session, None, Some(error)))
 }
