@@ -96,6 +96,7 @@ pub use name::create::NewName;
 pub use name::edit::Edit;
 pub use name::history::{HistoryEntry, HistoryPage, HistoryPoint};
 pub use name::mint::{Minted, Style, StyleError};
+pub use name::preview::{NamePreview, NameRight};
 pub use name::record::{Record, RecordError, State, Tombstone};
 pub use name::show::{Reading, Shown};
 pub use name::undo::Difference;

@@ -18,6 +18,7 @@ mod namespace_lives;
 mod namespace_stage;
 mod namespaces;
 mod observed;
+mod previews;
 mod protocol;
 mod protocol_rights;
 mod quotas;

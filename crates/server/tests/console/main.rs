@@ -1,0 +1,5 @@
+//! The console, as a browser without script uses it.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod one_name;
