@@ -10,6 +10,7 @@ mod histories;
 mod identifiers;
 mod import;
 mod jobs;
+mod name_facets;
 mod names;
 mod namespace_lives;
 mod namespace_stage;
@@ -27,8 +28,8 @@ mod updates;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityChange, Environment, HistoryEntry, Limits, NewAuthority, NewName, NewValue,
-    Persistence, Principal, Registry, RegistryError, Verify, verify_export,
+    AuthorityChange, Environment, HistoryEntry, Limits, MintOptions, NewAuthority, NewName,
+    NewValue, Persistence, Principal, Registry, RegistryError, Verify, verify_export,
 };
 
 const OPERATOR: Principal = Principal::Operator;
