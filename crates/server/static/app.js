@@ -49,6 +49,8 @@ class LiveForm extends HTMLElement {
     try {
       const part = await replacePart(url, this.getAttribute("part"), this.#request.signal);
       if (!part) return;
+      const news = part.querySelector("[data-say]")?.textContent;
+      if (news) say(news);
       if (!this.hasAttribute("url")) history.replaceState(null, "", url);
       this.dispatchEvent(new Event("replaced"));
     } catch (error) {

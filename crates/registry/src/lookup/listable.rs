@@ -92,9 +92,10 @@ impl View<'_> {
         let with_reserved = self.role(who, &path)?.is_some();
         if !with_reserved && !self.prefix_grants(who, &path, AdminPermissions::LIST_HANDLES)? {
             // A request for an authority is not public.
-            return Err(match status.is_in_force() {
-                true => RegistryError::denied(Role::Read, &path),
-                false => RegistryError::NoAuthority(path),
+            return Err(if status.is_in_force() {
+                RegistryError::denied(Role::Read, &path)
+            } else {
+                RegistryError::NoAuthority(path)
             });
         }
         let mut authorities = vec![path.clone()];

@@ -98,9 +98,10 @@ impl Registry {
                     count: is_counted.then(|| own(&key)),
                 });
             }
-            let states = match is_counted {
-                true => Some(view.counted_states(who, filter, &counts)?),
-                false => None,
+            let states = if is_counted {
+                Some(view.counted_states(who, filter, &counts)?)
+            } else {
+                None
             };
             let events = crate::log::tree::read(view.now)?.size();
             Ok(NameFacets {
