@@ -53,6 +53,8 @@ class LiveForm extends HTMLElement {
     try {
       const part = await replacePart(url, this.getAttribute("part"), this.#request.signal, isPost && fields);
       if (!part) return;
+      const news = part.querySelector("[data-say]")?.textContent;
+      if (news) say(news);
       if (!isPost && !this.hasAttribute("url")) history.replaceState(null, "", url);
       this.dispatchEvent(new Event("replaced"));
     } catch (error) {

@@ -4,6 +4,7 @@ use crate::access::principal::Principal;
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
+use crate::lookup::name_list::ListedName;
 use crate::name::edit::Edit;
 use crate::name::record::{Record, State, Tombstone};
 use crate::name::show::Shown;
@@ -76,6 +77,39 @@ impl Registry {
         let id = id.to_string();
         self.change(who, move |change_set| {
             change_set.change_name(&id, expected, action)
+        })
+    }
+
+    /// Activates reserved names: all of them, or none if one cannot be activated. Names that are
+    /// active already stay as they are. Returns how many were activated.
+    pub fn activate_names(&self, who: &Principal, ids: &[String]) -> Result<u64, RegistryError> {
+        let ids = ids.to_vec();
+        self.change(who, move |change_set| {
+            let mut activated = 0;
+            for id in &ids {
+                let mut name = change_set.find(id)?;
+                if name.record.state == State::Active {
+                    continue;
+                }
+                let old = name.record.clone();
+                let action = name.activate(change_set)?;
+                change_set.store_name(&old, name, action);
+                activated += 1;
+            }
+            Ok(activated)
+        })
+    }
+
+    /// A name that the principal may activate, or why not. Nothing is changed.
+    pub fn check_activation(&self, who: &Principal, id: &str) -> Result<ListedName, RegistryError> {
+        self.dry_run(who, |change_set| {
+            let mut name = change_set.find(id)?;
+            let shown = Shown {
+                key: name.key.clone(),
+                record: name.record.clone(),
+            };
+            name.activate(change_set)?;
+            Ok(ListedName::new(shown))
         })
     }
 
