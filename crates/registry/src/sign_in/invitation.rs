@@ -1,6 +1,6 @@
 //! Invitations: a new account, a role for it, and a link by which the person signs in first.
 
-use crate::access::account::checked_title;
+use crate::access::account::{checked_email, checked_title};
 use crate::access::principal::Principal;
 use crate::authority::policy::Role;
 use crate::change::change_set::ChangeSet;
@@ -147,7 +147,8 @@ impl ChangeSet<'_> {
         new: &NewInvitation,
     ) -> Result<(), RegistryError> {
         let title = checked_title(&new.title)?;
-        self.make_account(account, &title)
+        let email = checked_email(&new.email)?;
+        self.make_account_with(account, &title, email)
     }
 }
 
@@ -177,6 +178,7 @@ mod tests {
         NewInvitation {
             account: account.into(),
             title: "A new person".into(),
+            email: "new@example.org".into(),
             authority: Some(authority.into()),
             role: Some(role),
             ..NewInvitation::default()
@@ -197,6 +199,7 @@ mod tests {
             (info.account.as_str(), info.title.as_str()),
             ("eve", "A new person")
         );
+        assert_eq!(registry.account("eve").unwrap().email, "new@example.org");
         test.advance(INVITATION_LIFETIME - 1);
         let session = registry.use_link(&link.code, &client()).unwrap();
         registry

@@ -27,8 +27,8 @@ mod updates;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityChange, Environment, HistoryEntry, Limits, NewAuthority, NewName, NewValue,
-    Persistence, Principal, Registry, RegistryError, Verify, verify_export,
+    AuthorityAction, AuthorityChange, Environment, HistoryEntry, Limits, NewAuthority, NewName,
+    NewValue, Persistence, Principal, Registry, RegistryError, Verify, verify_export,
 };
 
 const OPERATOR: Principal = Principal::Operator;
@@ -47,6 +47,12 @@ fn environment() -> Environment {
                 .for_each(|(byte, d)| *byte = *d);
         },
     )
+}
+
+/// Declines a request for an authority, without a reason.
+fn decline() -> AuthorityAction {
+    let reason = String::new();
+    AuthorityAction::Decline { reason }
 }
 
 struct Scene {

@@ -252,7 +252,7 @@ fn an_account_asks_for_so_many_authorities() {
         ask(&OPERATOR, number).unwrap();
     }
     scene
-        .act_on_authority(&OPERATOR, "21.0", None, AuthorityAction::Decline)
+        .act_on_authority(&OPERATOR, "21.0", None, decline())
         .unwrap();
     ask(&carol, 5).unwrap();
     let long = NewAuthority {

@@ -76,6 +76,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
         title: given.title.unwrap_or_default(),
         meaning: given.meaning.unwrap_or_default(),
         contact: given.contact.unwrap_or_default(),
+        reason: given.reason.unwrap_or_default(),
         change: policy_change(given.policy),
     };
     let registry = call.registry();
@@ -130,10 +131,19 @@ pub(super) fn approve(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn decline(call: &Call) -> Result<Answer, Problem> {
     let expected = call.expected()?;
-    let action = AuthorityAction::Decline;
+    let given: api::NewDecline = call.read_or_default()?;
+    let reason = given.reason;
+    let action = AuthorityAction::Decline { reason };
     call.registry()
         .act_on_authority(&call.who, call.id(), expected, action)?;
     Ok(Answer::done())
+}
+
+/// The open requests that the caller may decide, and its own.
+pub(super) fn requests(call: &Call) -> Result<Answer, Problem> {
+    let requests = call.registry().authority_requests(&call.who)?;
+    let requests: Vec<_> = requests.iter().map(convert::authority_request).collect();
+    Ok(Answer::json(&requests))
 }
 
 pub(super) fn retire(call: &Call) -> Result<Answer, Problem> {

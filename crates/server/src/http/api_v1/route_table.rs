@@ -2,13 +2,13 @@
 
 use handfast_api::{
     About, AccessRequest, Account, AccountChange, AccountPage, Authority, AuthorityChange,
-    AuthorityPage, EventPage, Found, GrantOn, GroupPage, Growth, Holdings, Inspection, Job,
-    JobDone, JobPage, LogKey, Minted, Name, NameChange, NamePage, Namespace, NamespaceApproval,
-    NamespaceChange, NamespaceComment, NamespaceDone, NamespaceHistory, NamespacePage,
-    NamespacePolicy, NamespaceProposal, NamespaceReason, NamespaceRenewal, NewAccessRequest,
-    NewAccount, NewAuthority, NewComment, NewDecline, NewGrant, NewGroup, NewJob, NewLog, NewMint,
-    NewName, NewNamespacePolicy, NewToken, NewTombstone, NewUndo, OutcomePage, Person, Proof,
-    RoleReason, Statistics, ThisAccount, Token, Transfer, limits,
+    AuthorityPage, AuthorityRequest, EventPage, Found, GrantOn, GroupPage, Growth, Holdings,
+    Inspection, Job, JobDone, JobPage, LogKey, Minted, Name, NameChange, NamePage, Namespace,
+    NamespaceApproval, NamespaceChange, NamespaceComment, NamespaceDone, NamespaceHistory,
+    NamespacePage, NamespacePolicy, NamespaceProposal, NamespaceReason, NamespaceRenewal,
+    NewAccessRequest, NewAccount, NewAuthority, NewComment, NewDecline, NewGrant, NewGroup, NewJob,
+    NewLog, NewMint, NewName, NewNamespacePolicy, NewToken, NewTombstone, NewUndo, OutcomePage,
+    Person, Proof, RoleReason, Statistics, ThisAccount, Token, Transfer, limits,
 };
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value as Json};
@@ -211,7 +211,9 @@ const AUTHORITIES: &[Route] = &[
         .takes::<AuthorityChange>().gives::<Authority>(),
     post("/authorities/{authority}/approve", "approveAuthority", authorities::approve)
         .gives::<Authority>(),
-    post("/authorities/{authority}/decline", "declineAuthority", authorities::decline).empty(),
+    post("/authorities/{authority}/decline", "declineAuthority", authorities::decline)
+        .takes_body(RequestBody::OptionalJson(SchemaGenerator::subschema_for::<NewDecline>))
+        .empty(),
     post("/authorities/{authority}/retire", "retireAuthority", authorities::retire).query(&[
             flag("keep-children", "Leave the authorities below it active."),
         ]).gives::<Authority>(),
@@ -260,6 +262,8 @@ const ACCESS: &[Route] = &[
         .gives::<handfast_api::Group>(),
     change("DELETE", "/groups/{group}/members/{account}", "removeMember", groups::remove)
         .gives::<handfast_api::Group>(),
+    get("/authority-requests", "listAuthorityRequests", authorities::requests).known(true)
+        .gives::<Vec<AuthorityRequest>>(),
     get("/access-requests", "listAccessRequests", access::list).known(true)
         .gives::<Vec<AccessRequest>>(),
     post("/access-requests", "requestAccess", access::request).takes::<NewAccessRequest>()

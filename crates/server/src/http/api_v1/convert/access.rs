@@ -2,7 +2,8 @@
 
 use handfast_api as api;
 use handfast_registry::{
-    AccessRequest, AccessRequestStatus, AccountRole, Group, Holdings, PersonHere, Reason, rfc3339,
+    AccessRequest, AccessRequestStatus, AccountRole, AuthorityRequest, AuthorityRequestStatus,
+    Group, Holdings, PersonHere, Reason, rfc3339,
 };
 
 use super::{account, account_state, role, token};
@@ -80,5 +81,31 @@ pub(in crate::http::api_v1) fn access_request(request: &AccessRequest) -> api::A
         request: request.id.clone(),
         role: role(request.role),
         status,
+    }
+}
+
+pub(in crate::http::api_v1) fn authority_request(
+    request: &AuthorityRequest,
+) -> api::AuthorityRequest {
+    let (status, decided, reason) = match &request.status {
+        AuthorityRequestStatus::Open => (api::AuthorityRequestStatus::Open, None, None),
+        AuthorityRequestStatus::Approved { by, at } => {
+            (api::AuthorityRequestStatus::Approved, Some((by, *at)), None)
+        }
+        AuthorityRequestStatus::Declined { by, at, reason } => {
+            let status = api::AuthorityRequestStatus::Declined;
+            (status, Some((by, *at)), Some(reason.clone()))
+        }
+    };
+    api::AuthorityRequest {
+        account: request.by.to_string(),
+        authority: request.authority.clone(),
+        created: rfc3339(request.created),
+        decided: decided.map(|(_, at)| rfc3339(at)),
+        decided_by: decided.map(|(by, _)| by.to_string()),
+        decline_reason: reason,
+        reason: request.reason.clone(),
+        status,
+        title: request.title.clone(),
     }
 }
