@@ -18,7 +18,9 @@ use handfast_registry::{
 use handfast_wire::{Permissions, Reference, Ttl, Value, json};
 use serde_json::{Map, Value as Json};
 
-pub(super) use self::access::{access_request, group, holdings, person, reason, role_on};
+pub(super) use self::access::{
+    access_request, authority_request, group, holdings, person, reason, role_on,
+};
 
 /// A name with its values.
 #[must_use]
