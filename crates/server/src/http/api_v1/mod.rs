@@ -14,7 +14,7 @@ mod call;
 pub mod convert;
 mod groups;
 mod idempotency;
-mod jobs;
+pub(crate) mod jobs;
 mod log;
 mod names;
 mod namespaces;
