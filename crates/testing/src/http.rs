@@ -195,6 +195,12 @@ impl Response {
         lines
     }
 
+    /// Whether a page has a script beside the one that all pages load.
+    pub fn has_foreign_script(&self) -> bool {
+        let own = "<script type=\"module\" nonce=";
+        self.body.replacen(own, "", 1).contains("<script")
+    }
+
     /// The body, read as JSON.
     pub fn json(&self) -> Json {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{self:?}"))

@@ -73,12 +73,13 @@ pub struct NameListPage {
     pub is_complete: bool,
 }
 
-/// The maximum work for one page, in units of looking at the state of a name. It takes some 40 ms.
+/// The maximum work for one page, in units of looking at the state of a name. It takes some
+/// 70 ms on a busy machine.
 const MAX_WORK: u64 = 200_000;
 /// The work of comparing the words of a name.
-const WORK_OF_WORDS: u64 = 20;
+const WORK_OF_WORDS: u64 = 8;
 /// The work of finding out who was the last to change a name.
-const WORK_OF_EVENT: u64 = 10;
+const WORK_OF_EVENT: u64 = 4;
 /// The work of an authority with few names.
 const WORK_OF_AUTHORITY: u64 = 10;
 /// The maximum length of a title or URL in a list, in characters.

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use handfast_registry::{Principal, Registry, SignInLink};
+use handfast_registry::{Principal, Registry, RegistryError, SignInLink};
 use http_body_util::{BodyExt, Either};
 use hyper::body::Bytes;
 use hyper::header::{
@@ -111,6 +111,21 @@ impl Api {
 
     fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// The signed head of the log. It is signed anew only when there is something new: asking does
+    /// not make the server write.
+    pub(crate) fn signed_checkpoint(&self) -> Result<String, RegistryError> {
+        let events = self.registry.event_count()?;
+        let mut signed = self.checkpoint.lock();
+        if let Some((of, text)) = &*signed
+            && *of == events
+        {
+            return Ok(text.clone());
+        }
+        let text = self.registry.checkpoint()?.to_string();
+        *signed = Some((events, text.clone()));
+        Ok(text)
     }
 
     /// The URL of a one-time link, for people on this machine or under the public URL.
