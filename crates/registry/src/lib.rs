@@ -39,12 +39,18 @@ mod name;
 mod namespace;
 mod observed;
 mod registry;
+mod sign_in;
 
+pub use access::access_request::{AccessDecision, AccessRequest, AccessRequestStatus};
 pub use access::account::{Account, AccountChange};
+pub use access::group::Group;
+pub use access::holdings::{AccountRole, Holdings};
 pub use access::hs_admin::is_public_write;
+pub use access::inbox::{OwnAuthority, Waiting};
 pub use access::principal::{Limit, Principal, PrincipalError};
 pub use access::quota::Limits;
 pub use access::token::{NewToken, Token};
+pub use access::why::{PersonHere, Reason};
 pub use authority::change::{AuthorityAction, AuthorityChange};
 pub use authority::create::{NewAuthority, RESERVED_SEGMENTS};
 pub use authority::list::AuthorityPage;
@@ -52,10 +58,14 @@ pub use authority::path::{AuthorityPath, PathError};
 pub use authority::policy::{
     Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError,
 };
+pub use authority::request_list::{AuthorityRequest, AuthorityRequestStatus};
+pub use authority::tree::{AuthorityNode, RightsOn};
 pub use clock::{Environment, parse_rfc3339, rfc3339};
 pub use derived::counts::{NameCounts, NameTotals, StateCounts};
 pub use derived::follow::EventFollower;
 pub use error::{RegistryError, ValueProblem};
+pub use export::name_table::NameTable;
+pub use export::spreadsheet::escape as escape_cell;
 pub use export::{Export, Exported};
 pub use handfast_api::{Growth, Opening, Proof, ProvenEvent};
 pub use handfast_store::{
@@ -72,6 +82,7 @@ pub use import::{
 pub use jobs::access::JobPage;
 pub use jobs::bulk::{BulkChanged, StartedJob};
 pub use jobs::job::{Job, JobKind};
+pub use jobs::preview::{JobPreview, PreviewedChange};
 pub use jobs::running::Progress;
 pub use log::audit::{Audited, BrokenOrigin, BrokenRule, Finding, Note};
 pub use log::check::{Check, Problem};
@@ -80,6 +91,7 @@ pub use log::export::{Verify, verify_export};
 pub use log::proof::{ProofProblem, Proven, verify_growth, verify_proof};
 pub use lookup::event_list::{EventFilter, EventListPage, ListedEvent};
 pub use lookup::fast_path::RecordRef;
+pub use lookup::name_facets::{AuthorityFacet, NameFacets};
 pub use lookup::name_list::{ListedName, NameFilter, NameListPage};
 pub use lookup::near_names::NearName;
 pub use lookup::statistics::Statistics;
@@ -90,7 +102,8 @@ pub use name::change::NameAction;
 pub use name::create::NewName;
 pub use name::edit::Edit;
 pub use name::history::{HistoryEntry, HistoryPage, HistoryPoint};
-pub use name::mint::{Minted, Style, StyleError};
+pub use name::mint::{MintOptions, Minted, Style, StyleError};
+pub use name::preview::{NamePreview, NameRight};
 pub use name::record::{Record, RecordError, State, Tombstone};
 pub use name::show::{Reading, Shown};
 pub use name::undo::Difference;
@@ -105,3 +118,8 @@ pub use namespace::{
     NamespacesChanged, NormalisationForm, ResolutionForm, SyntaxForm, bare_namespace,
 };
 pub use registry::Registry;
+pub use sign_in::SignInClient;
+pub use sign_in::audit::{SignIn, SignInMeans, SignInOutcome, SignInPage};
+pub use sign_in::invitation::{Invitation, NewInvitation};
+pub use sign_in::link::{LinkInfo, SignInLink};
+pub use sign_in::session::{NewSession, Session};

@@ -22,6 +22,7 @@ use crate::name::url::MalformedUrls;
 use crate::namespace::NamespaceRules;
 use crate::observed::backup;
 use crate::observed::last_seen::Observed;
+use crate::sign_in::SignInState;
 
 /// Authorities, names and events, in a data folder.
 pub struct Registry {
@@ -51,6 +52,8 @@ pub struct Registry {
     pub(crate) open_requests: Mutex<OpenRequests>,
     /// Locked while an authority is requested.
     pub(crate) requesting: Mutex<()>,
+    /// Passwords that are hashed, failures, and when sessions were last seen.
+    pub(crate) sign_in: SignInState,
 }
 
 impl Registry {
@@ -82,7 +85,8 @@ impl Registry {
     }
 
     /// Creates a registry from a backup, in a folder that has none. It begins a new log, which
-    /// names the head that it continues from: events published after the backup are not in it.
+    /// names the head that it continues from: events published after the backup are not in it. It
+    /// has no sessions: people sign in again.
     pub fn restore(
         file: &Path,
         folder: &Path,
@@ -91,6 +95,7 @@ impl Registry {
         let registry = Self::with(backup::restore(file, folder)?, environment);
         drop(registry.rules.refresh(&registry.store));
         registry.begin_log(&Principal::Operator, None)?;
+        registry.forget_all_sessions()?;
         Ok(registry)
     }
 
@@ -111,6 +116,7 @@ impl Registry {
             limits: Limits::default(),
             open_requests: Mutex::default(),
             requesting: Mutex::new(()),
+            sign_in: SignInState::default(),
         }
     }
 

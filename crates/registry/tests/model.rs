@@ -1,5 +1,7 @@
 //! Random operations on the registry and on a simple model in memory: both must answer the same.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,6 +10,8 @@ use handfast_registry::{
     Registry, State, StateCounts, Verify,
 };
 use proptest::prelude::*;
+
+use common::fill_with;
 
 const OPERATOR: Principal = Principal::Operator;
 
@@ -148,13 +152,7 @@ fn world() -> Environment {
     static CLOCK: AtomicU64 = AtomicU64::new(1_800_000_000_000);
     Environment::new(
         || CLOCK.fetch_add(1, Ordering::Relaxed),
-        |bytes| {
-            let draw = CLOCK.fetch_add(1, Ordering::Relaxed).to_be_bytes();
-            bytes
-                .iter_mut()
-                .zip(draw.iter().cycle())
-                .for_each(|(byte, d)| *byte = *d);
-        },
+        |bytes| fill_with(bytes, CLOCK.fetch_add(1, Ordering::Relaxed)),
     )
 }
 

@@ -1,9 +1,11 @@
 //! One file for each command.
 
+pub(crate) mod access;
 pub(crate) mod authority;
 pub(crate) mod bench;
 pub(crate) mod demo;
 pub(crate) mod export;
+pub(crate) mod group;
 pub(crate) mod import;
 pub(crate) mod import_input;
 pub(crate) mod init;
@@ -23,3 +25,4 @@ pub(crate) mod serve;
 pub(crate) mod takeover;
 pub(crate) mod token;
 pub(crate) mod user;
+pub(crate) mod user_sign_in;

@@ -13,6 +13,7 @@ use crate::access::principal::{Limit, Principal};
 use crate::authority::policy::Role;
 use crate::change::view::View;
 use crate::error::RegistryError;
+use crate::log::event::Action;
 use crate::registry::Registry;
 
 /// The stored data of a token. The token itself cannot be derived from it.
@@ -140,6 +141,7 @@ impl Registry {
                 expires: change_set.time().saturating_add(new.days * DAY_MS),
             };
             change_set.store_encoded(Table::Meta, &key, &token)?;
+            change_set.note(Action::Token, &token.note("create"))?;
             Ok(token)
         })?;
         Ok((text, token))
@@ -172,6 +174,7 @@ impl Registry {
             change_set.push(Write::Delete(
                 TableKey::named(Table::Meta, &key).into_owned(),
             ));
+            change_set.note(Action::Token, &token.note("revoke"))?;
             Ok(token)
         })
     }
@@ -212,9 +215,17 @@ impl Registry {
     }
 }
 
+impl Token {
+    /// The private text of an event.
+    fn note(&self, action: &str) -> String {
+        let account = Principal::Account(self.account.clone()).key();
+        format!("token:{} {action} {account}", self.id)
+    }
+}
+
 impl View<'_> {
     /// Tokens of an account, or all of them, with their keys.
-    fn tokens_of(
+    pub(crate) fn tokens_of(
         &self,
         account: Option<&Principal>,
     ) -> Result<Vec<(Vec<u8>, Token)>, RegistryError> {

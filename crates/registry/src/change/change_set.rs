@@ -9,12 +9,14 @@ use handfast_wire::{Codec, Value};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::access::account::Account;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, Persistence};
 use crate::change::view::{View, with_leaf};
 use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
+use crate::log::event_note::EventNote;
 use crate::log::event_time::event_time;
 use crate::log::tree;
 use crate::lookup::value_index::reverse_value;
@@ -43,6 +45,10 @@ pub(crate) struct ChangeSet<'n> {
 
 impl<'n> ChangeSet<'n> {
     pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, RegistryError> {
+        if let Principal::Group(_) = call.actor {
+            let problem = "a group does nothing itself: one of its members does";
+            return Err(RegistryError::policy("group-acts", problem));
+        }
         let tree = tree::read(view.now)?;
         let time = event_time(view.now, &tree, call.time)?;
         let mut change_set = Self {
@@ -111,6 +117,23 @@ impl<'n> ChangeSet<'n> {
         hash.finalize().into()
     }
 
+    /// An account, also one that this change creates.
+    pub(crate) fn account(&self, account: &Principal) -> Result<Option<Account>, RegistryError> {
+        let key = account.key();
+        let written = self.writes.iter().rev().find_map(|write| match write {
+            Write::Put(table_key, bytes)
+                if table_key.table() == Table::Accounts && table_key.name() == key.as_bytes() =>
+            {
+                Some(bytes)
+            }
+            _ => None,
+        });
+        match written {
+            Some(bytes) => Ok(Account::from_bytes(bytes)),
+            None => self.view.account(account),
+        }
+    }
+
     pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, RegistryError> {
         if let Some(record) = self.records.get(key) {
             return Ok(Some(record.clone()));
@@ -137,18 +160,7 @@ impl<'n> ChangeSet<'n> {
     }
 
     /// Stores a new version of a record with its event, and returns the number of the event.
-    pub(crate) fn store_changed(
-        &mut self,
-        key: &str,
-        old: &Record,
-        record: Record,
-        action: Action,
-        persistence: Persistence,
-    ) -> u64 {
-        self.store_record(key, Some(old), record, action, persistence)
-    }
-
-    fn store_record(
+    pub(crate) fn store_record(
         &mut self,
         key: &str,
         old: Option<&Record>,
@@ -200,12 +212,10 @@ impl<'n> ChangeSet<'n> {
         );
         self.put(TableKey::event_of(key.as_bytes(), number), Vec::new());
         for version in 1..old.version {
-            let table_key = TableKey::version(key.as_bytes(), version).into_owned();
-            self.writes.push(Write::Delete(table_key));
+            self.delete(TableKey::version(key.as_bytes(), version));
         }
         self.index_values(key, Some(old), None);
-        self.writes
-            .push(Write::Delete(TableKey::record(key.as_bytes()).into_owned()));
+        self.delete(TableKey::record(key.as_bytes()));
         number
     }
 
@@ -234,8 +244,7 @@ impl<'n> ChangeSet<'n> {
 
     /// Frees the path of a requested authority that was never approved.
     pub(crate) fn forget_authority(&mut self, path: &AuthorityPath) {
-        let table_key = TableKey::named(Table::Authorities, path.key().as_bytes()).into_owned();
-        self.writes.push(Write::Delete(table_key));
+        self.delete(TableKey::named(Table::Authorities, path.key().as_bytes()));
     }
 
     /// Stores a value in postcard form.
@@ -250,10 +259,16 @@ impl<'n> ChangeSet<'n> {
         Ok(())
     }
 
-    /// Adds an event whose subject has no record.
-    pub(crate) fn note(&mut self, action: Action, detail: &[u8]) {
-        let commitments = Commitments::to(&self.random("seed"), [(0, detail)].into_iter());
-        self.add_event(action, Subject::None, "", 0, commitments);
+    /// Adds an event whose subject has no record, and stores the text that it commits to. The text
+    /// names people, so it is never public.
+    pub(crate) fn note(&mut self, action: Action, text: &str) -> Result<(), RegistryError> {
+        let note = EventNote {
+            text: text.to_string(),
+            seed: self.random("seed"),
+        };
+        self.store_encoded(Table::Meta, &EventNote::key(self.next_event()), &note)?;
+        self.add_event(action, Subject::None, "", 0, note.commitments());
+        Ok(())
     }
 
     pub(crate) fn add_event(
@@ -325,8 +340,12 @@ impl<'n> ChangeSet<'n> {
         self.writes.push(write);
     }
 
-    fn put(&mut self, table_key: TableKey<'_>, bytes: Vec<u8>) {
+    pub(crate) fn put(&mut self, table_key: TableKey<'_>, bytes: Vec<u8>) {
         self.writes.push(Write::Put(table_key.into_owned(), bytes));
+    }
+
+    pub(crate) fn delete(&mut self, table_key: TableKey<'_>) {
+        self.writes.push(Write::Delete(table_key.into_owned()));
     }
 }
 

@@ -125,6 +125,14 @@ actions! {
     TransferAuthority = 0x18, "transfer authority";
     /// An account was created or changed.
     Account = 0x20, "account";
+    /// A group of accounts was created or changed.
+    Group = 0x21, "group";
+    /// A token was created or revoked.
+    Token = 0x22, "token";
+    /// An account asked for a role.
+    RequestAccess = 0x23, "request access";
+    /// A request for a role was declined, or taken back.
+    DeclineAccess = 0x24, "decline access";
     /// A log began that continues another: the authority is that log's name, the version is its
     /// number of events, and the one commitment is its head.
     BeginLog = 0x30, "begin log";
@@ -195,6 +203,12 @@ impl Action {
     #[must_use]
     pub fn is_of_name(self) -> bool {
         self.code() < Self::CreateAuthority.code()
+    }
+
+    /// Whether it is about accounts, groups, tokens, or requests for access.
+    #[must_use]
+    pub fn is_of_people(self) -> bool {
+        (Self::Account.code()..Self::BeginLog.code()).contains(&self.code())
     }
 
     /// Whether it is about an entry of the `info` registry, or its policy.

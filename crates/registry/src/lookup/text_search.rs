@@ -163,10 +163,15 @@ impl View<'_> {
         let mut granted = Vec::new();
         let from = TableKey::named(handfast_store::Table::Authorities, b"");
         self.scan_names(&from, |_, bytes| {
-            if let Ok(authority) = postcard::from_bytes::<Authority>(bytes)
-                && authority.grants.iter().any(|grant| grant.to == *who)
-            {
-                granted.push(authority.path);
+            // An authority that cannot be read grants nothing.
+            let Ok(authority) = postcard::from_bytes::<Authority>(bytes) else {
+                return Ok(());
+            };
+            for grant in &authority.grants {
+                if self.is_granted_to(who, &grant.to)? {
+                    granted.push(authority.path);
+                    break;
+                }
             }
             Ok(())
         })?;

@@ -1,9 +1,7 @@
 //! `/api/v1/accounts`.
 
-use std::ops::ControlFlow;
-
 use handfast_api as api;
-use handfast_registry::{AccountChange, Grant, Principal};
+use handfast_registry::{Account, AccountChange, Principal};
 
 use super::call::{Answer, Call};
 use super::convert;
@@ -42,10 +40,13 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
 pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
     let given: api::NewAccount = call.read()?;
     let registry = call.registry();
+    // A wrong address creates no account.
+    Account::check_email(&given.email)?;
     registry.create_account(&call.who, &given.account, &given.title)?;
-    if given.administrator {
+    if given.administrator || !given.email.is_empty() {
         let change = AccountChange {
-            administrator: Some(true),
+            administrator: given.administrator.then_some(true),
+            email: Some(given.email),
             ..AccountChange::default()
         };
         registry.change_account(&call.who, &given.account, &change)?;
@@ -68,6 +69,7 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
     let change = AccountChange {
         title: given.title,
         administrator: given.administrator,
+        email: given.email,
         suspended: given
             .state
             .map(|state| state == api::AccountState::Suspended),
@@ -81,26 +83,18 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
 /// Who asks, what they may do where, and what their token leaves of it.
 pub(super) fn this(call: &Call) -> Result<Answer, Problem> {
     let registry = call.registry();
-    let mut roles = Vec::new();
-    registry.visit_authorities(None, &mut |authority| {
-        let mut own = authority.grants.iter();
-        if let Some(Grant { role, .. }) = own.find(|grant| grant.to == call.who) {
-            roles.push(api::RoleOn {
-                authority: authority.path.to_string(),
-                role: convert::role(*role),
-            });
-        }
-        if roles.len() < MAX_ROLES {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
-    })?;
+    let roles = registry.roles_granted_to(&call.who, MAX_ROLES)?;
     let account = registry.account(&call.who.to_string());
+    let groups = match &account {
+        Ok(account) => registry.groups_of(&account.name)?,
+        // A handle identity is in no group.
+        Err(_) => Vec::new(),
+    };
     Ok(Answer::json(&api::ThisAccount {
         account: call.who.to_string(),
         administrator: registry.is_administrator(&call.who)?,
-        roles,
+        groups,
+        roles: roles.iter().map(convert::role_on).collect(),
         title: account.map(|account| account.title).unwrap_or_default(),
         token: call.token.as_ref().map(convert::token),
     }))

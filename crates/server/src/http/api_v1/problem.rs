@@ -157,12 +157,13 @@ fn by_code(code: &str) -> StatusCode {
         "account-only" | "no-role" | "not-yours" | "operator-only" | "own-request" => {
             StatusCode::FORBIDDEN
         }
-        "no-account" | "no-grant" | "no-job" | "no-namespace" | "no-token" | "not-yet" => {
-            StatusCode::NOT_FOUND
+        "no-access-request" | "no-account" | "no-grant" | "no-group" | "no-job" | "no-member"
+        | "no-namespace" | "no-session" | "no-token" | "not-yet" => StatusCode::NOT_FOUND,
+        "account-exists" | "cancelled" | "case-fixed" | "claimed" | "decided" | "done"
+        | "erased-names" | "group-exists" | "has-role" | "moves-names" | "no-input"
+        | "not-approved" | "not-requested" | "permanent" | "retired" | "under-way" | "undone" => {
+            StatusCode::CONFLICT
         }
-        "account-exists" | "cancelled" | "case-fixed" | "claimed" | "done" | "erased-names"
-        | "moves-names" | "no-input" | "not-approved" | "not-requested" | "permanent"
-        | "retired" | "under-way" | "undone" => StatusCode::CONFLICT,
         "cut-short" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     }

@@ -150,11 +150,10 @@ fn missing(registry: &Registry, text: &str) -> Result<NameLookup, RegistryError>
     if let Some(mut values) = registry.made_by_template(text)? {
         values.retain(Value::is_public);
         // A template makes nothing out of a base that is not there.
-        return Ok(if values.is_empty() {
-            NameLookup::Missing
-        } else {
-            return in_namespace(registry, Name::made(text, values));
-        });
+        if values.is_empty() {
+            return Ok(NameLookup::Missing);
+        }
+        return in_namespace(registry, Name::made(text, values));
     }
     if registry.is_responsible(text)? && registry.delegation(text)?.is_none() {
         return Ok(NameLookup::Missing);

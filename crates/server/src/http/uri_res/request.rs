@@ -133,8 +133,6 @@ impl Resolution<'_> {
                 let uris = names.iter().map(|name| uri(self.web.registry(), name));
                 Ok(self.list(&uris.collect::<Vec<_>>()))
             }
-            ServiceOutput::Name => Ok(self.list(&[uri(self.web.registry(), first)])),
-            ServiceOutput::Description => Ok(self.described(|context| context.one(first))),
             ServiceOutput::Descriptions => Ok(self.described(|context| context.several(names))),
             ServiceOutput::Locations | ServiceOutput::Resources | ServiceOutput::Equality => {
                 let mut seen = HashSet::from([own.into_owned()]);
@@ -142,8 +140,7 @@ impl Resolution<'_> {
                 let urls = urls.filter(|url| seen.insert(url.clone()));
                 Ok(self.list(&urls.take(MAX_LISTED_LOCATIONS).collect::<Vec<_>>()))
             }
-            ServiceOutput::Location => self.redirect(first, StatusCode::SEE_OTHER),
-            ServiceOutput::Resource => self.redirect(first, StatusCode::FOUND),
+            _ => self.of_name(first),
         }
     }
 

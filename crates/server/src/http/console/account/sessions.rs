@@ -1,0 +1,56 @@
+//! `/console/me/sessions`: where this person is signed in.
+
+use askama::Template;
+use handfast_registry::Session;
+use hyper::{Response, StatusCode};
+
+use crate::http::console::error_page::PageError;
+use crate::http::console::frame::{ConsoleFrame, Flash, MenuItem};
+use crate::http::console::see;
+use crate::http::console::visit::Visit;
+use crate::http::pages::filters;
+use crate::http::response::Body;
+
+#[derive(Template)]
+#[template(path = "console/sessions.html")]
+struct SessionsPage<'a> {
+    frame: ConsoleFrame<'a>,
+    sessions: Vec<Session>,
+    current: String,
+}
+
+pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    let person = visit.person()?;
+    let account = &person.session.account;
+    let text = match visit.query("done") {
+        Some("ended") => Some("That session has ended."),
+        Some("others-ended") => Some("All other sessions have ended."),
+        _ => None,
+    };
+    let flash = text.map(|text| Flash {
+        kind: "good",
+        head: "Signed out.".to_string(),
+        text: text.to_string(),
+        undo: None,
+    });
+    let page = SessionsPage {
+        frame: ConsoleFrame::new(visit, "Where you are signed in", MenuItem::Nothing).flash(flash),
+        sessions: visit.registry().sessions(&person.who, account)?,
+        current: person.session.id.clone(),
+    };
+    Ok(page.frame.respond(StatusCode::OK, &page))
+}
+
+pub(super) fn end(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    visit.registry().end_session(&visit.who(), visit.id())?;
+    Ok(see("/console/me/sessions?done=ended"))
+}
+
+pub(super) fn end_others(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    let person = visit.person()?;
+    let (account, this) = (&person.session.account, &person.session.id);
+    visit
+        .registry()
+        .end_sessions(&person.who, account, Some(this))?;
+    Ok(see("/console/me/sessions?done=others-ended"))
+}

@@ -1,0 +1,115 @@
+//! `/console/me/tokens`: what programs use in the name of this person.
+
+use askama::Template;
+use handfast_registry::{NewToken, Role, Token};
+use hyper::{Response, StatusCode};
+
+use crate::http::console::error_page::PageError;
+use crate::http::console::frame::{ConsoleFrame, FieldError, Flash, MenuItem};
+use crate::http::console::see;
+use crate::http::console::visit::Visit;
+use crate::http::pages::filters;
+use crate::http::response::Body;
+
+#[derive(Template)]
+#[template(path = "console/tokens.html")]
+struct TokensPage<'a> {
+    frame: ConsoleFrame<'a>,
+    tokens: Vec<Token>,
+    /// A new token, which is shown this once.
+    secret: Option<String>,
+    now: u64,
+    title: String,
+    authority: String,
+    role: String,
+    days: String,
+}
+
+pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    tokens(visit, StatusCode::OK, None, Vec::new())
+}
+
+fn tokens(
+    visit: &Visit<'_>,
+    status: StatusCode,
+    secret: Option<String>,
+    errors: Vec<FieldError>,
+) -> Result<Response<Body>, PageError> {
+    let person = visit.person()?;
+    let account = &person.session.account;
+    let mut tokens = visit.registry().tokens(&person.who)?;
+    tokens.retain(|token| token.account.eq_ignore_ascii_case(account));
+    let flash = visit.query("done").map(|_| Flash {
+        kind: "good",
+        head: "Revoked.".to_string(),
+        text: "Programs with that token are refused from now on.".to_string(),
+        undo: None,
+    });
+    let typed = |name: &str, usual: &str| match visit.field(name) {
+        "" => usual.to_string(),
+        _ if secret.is_some() => usual.to_string(),
+        text => text.to_string(),
+    };
+    let same = [
+        format!("handfast token create {account} --title TITLE --days 90"),
+        format!(
+            "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" {}/api/v1/tokens",
+            visit.base
+        ),
+    ];
+    let page = TokensPage {
+        title: typed("title", ""),
+        authority: typed("authority", ""),
+        role: typed("role", ""),
+        days: typed("days", "90"),
+        frame: ConsoleFrame::new(visit, "Tokens", MenuItem::Nothing)
+            .flash(flash)
+            .errors(errors)
+            .same(same),
+        tokens,
+        secret,
+        now: visit.now,
+    };
+    Ok(page.frame.respond(status, &page))
+}
+
+pub(super) fn create(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    let person = visit.person()?;
+    let invalid = |field: &str, text: String| {
+        let errors = vec![FieldError::new(field, text)];
+        tokens(visit, StatusCode::UNPROCESSABLE_ENTITY, None, errors)
+    };
+    let Ok(days) = visit.field("days").parse() else {
+        return invalid(
+            "days",
+            "Write for how many days it counts, such as 90.".to_string(),
+        );
+    };
+    let role = match visit.field("role") {
+        "" => None,
+        text => match text.parse::<Role>() {
+            Ok(role) => Some(role),
+            Err(error) => return invalid("role", error.to_string()),
+        },
+    };
+    let authority = Some(visit.field("authority")).filter(|authority| !authority.is_empty());
+    let new = NewToken {
+        title: visit.field("title").to_string(),
+        authority: authority.map(str::to_string),
+        role,
+        days,
+    };
+    match visit
+        .registry()
+        .create_token(&person.who, &person.session.account, new)
+    {
+        Ok((secret, _)) => tokens(visit, StatusCode::CREATED, Some(secret), Vec::new()),
+        Err(error) if error.is_failure() => Err(error.into()),
+        Err(error) => invalid("title", error.to_string()),
+    }
+}
+
+pub(super) fn revoke(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    visit.registry().revoke_token(&visit.who(), visit.id())?;
+    Ok(see("/console/me/tokens?done=revoked"))
+}

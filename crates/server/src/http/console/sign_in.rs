@@ -1,0 +1,335 @@
+//! Signing in: by password, or by a one-time link.
+//!
+//! A one-time link is spent by the button of its page, not by opening it, because programs that
+//! look at links in mails open them, too. Without TLS signing in works on the machine itself only.
+
+use askama::Template;
+use handfast_registry::{LinkInfo, NewSession, SignInClient};
+use hyper::header::{RETRY_AFTER, SET_COOKIE};
+use hyper::{Response, StatusCode};
+
+use super::error_page::PageError;
+use super::frame::{ConsoleFrame, FieldError, MenuItem};
+use super::page_table::{PageRoute, form, open, page};
+use super::visit::Visit;
+use super::{cookie, see};
+use crate::admission::peer::Peer;
+use crate::http::pages::filters;
+use crate::http::percent::{COMPONENT, encode};
+use crate::http::response::{Body, WithHeader};
+
+/// The words of a failed sign-in: they do not say which of the two is wrong.
+const NO_MATCH: &str = "Account and password do not match. Check both, or use a one-time link.";
+pub(super) const TOO_MANY: &str = "Too many attempts. Try again in a minute.";
+const NOT_SAFE: &str = "Sign in over https, or on the machine of the server itself.";
+
+#[rustfmt::skip]
+pub(super) const PAGES: &[PageRoute] = &[
+    open(page("/sign-in", show)),
+    open(form("/sign-in", with_password)),
+    open(page("/enter/{code}", show_link)),
+    open(form("/enter/{code}", with_link)),
+    form("/sign-out", sign_out),
+    page("/password", show_new_password),
+    form("/password", set_password),
+    page("/draft/{id}", show_draft),
+];
+
+#[derive(Template)]
+#[template(path = "console/sign_in.html")]
+struct SignInPage<'a> {
+    frame: ConsoleFrame<'a>,
+    account: String,
+    to: String,
+    notice: String,
+    is_safe: bool,
+}
+
+#[derive(Template)]
+#[template(path = "console/enter.html")]
+struct EnterPage<'a> {
+    frame: ConsoleFrame<'a>,
+    link: Option<LinkInfo>,
+    code: String,
+    is_safe: bool,
+}
+
+#[derive(Template)]
+#[template(path = "console/password.html")]
+struct PasswordPage<'a> {
+    frame: ConsoleFrame<'a>,
+    account: String,
+    has_password: bool,
+    is_first: bool,
+}
+
+#[derive(Template)]
+#[template(path = "console/draft.html")]
+struct DraftPage<'a> {
+    frame: ConsoleFrame<'a>,
+    path: String,
+    fields: Vec<(String, String)>,
+    /// Whether it waited for the password, not for a sign-in.
+    is_again: bool,
+}
+
+/// Leads to the page for signing in; a form that was sent is stored, and comes back afterwards.
+pub(super) fn lead_there(visit: &Visit<'_>) -> Response<Body> {
+    let head = &visit.request.head;
+    let is_form = head.method == hyper::Method::POST;
+    let ended = visit.secret().filter(|_| visit.is_safe());
+    let draft = ended.filter(|_| is_form).and_then(|secret| {
+        let account = visit.registry().lapsed_session(secret).ok()??;
+        let (path, form) = (head.uri.path(), &visit.request.raw_form);
+        visit.registry().store_draft(&account, path, form).ok()
+    });
+    let (to, why) = match draft {
+        Some(draft) => (format!("/console/draft/{draft}"), "&ended=kept"),
+        None if is_form => ("/console/".to_string(), "&ended=1"),
+        None if ended.is_some() => (visit.here(), "&ended=1"),
+        None => (visit.here(), ""),
+    };
+    see(&format!(
+        "/console/sign-in?to={}{why}",
+        encode(&to, COMPONENT)
+    ))
+}
+
+pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    if visit.person.is_some() {
+        return Ok(see(place_of(visit.query("to").unwrap_or_default())));
+    }
+    let notice = match visit.query("ended") {
+        Some("kept") => "You were signed out. Your text is kept: sign in and go on.",
+        Some(_) => "You were signed out. Sign in and go on.",
+        None => "",
+    };
+    let to = visit.query("to").unwrap_or_default().to_string();
+    Ok(sign_in_page(
+        visit,
+        StatusCode::OK,
+        (String::new(), to),
+        notice,
+        None,
+    ))
+}
+
+fn sign_in_page(
+    visit: &Visit<'_>,
+    status: StatusCode,
+    (account, to): (String, String),
+    notice: &str,
+    error: Option<FieldError>,
+) -> Response<Body> {
+    let frame = ConsoleFrame::new(visit, "Sign in", MenuItem::Nothing);
+    let page = SignInPage {
+        frame: frame.errors(error.into_iter().collect()),
+        account,
+        to,
+        notice: notice.to_string(),
+        is_safe: visit.is_safe(),
+    };
+    page.frame.respond(status, &page)
+}
+
+pub(super) fn with_password(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    need_safe(visit)?;
+    let (account, password) = (visit.field("account"), visit.exact_field("password"));
+    let fields = || (account.to_string(), visit.field("to").to_string());
+    let refused = |status, text: &str| {
+        let error = FieldError::new("account", text);
+        sign_in_page(visit, status, fields(), "", Some(error))
+    };
+    let too_many = || refused(StatusCode::TOO_MANY_REQUESTS, TOO_MANY).with(RETRY_AFTER, "60");
+    let peer = Peer::connected(visit.caller.address.ip());
+    let identity = format!("account:{account}");
+    let logins = &visit.web.context.failed_logins;
+    let Ok(attempt) = logins.begin(peer, &identity, visit.now) else {
+        return Ok(too_many());
+    };
+    let client = client(visit);
+    let session = visit
+        .registry()
+        .sign_in_with_password(account, password, &client);
+    let session = match session {
+        Ok(session) => Some(session),
+        Err(error) if error.code() == "wrong-password" => None,
+        Err(error) => return Err(error.into()),
+    };
+    if attempt.finish(session.is_some()).is_err() {
+        return Ok(too_many());
+    }
+    match session {
+        Some(session) => Ok(signed_in(visit, &session, place_of(visit.field("to")))),
+        None => Ok(refused(StatusCode::UNPROCESSABLE_ENTITY, NO_MATCH)),
+    }
+}
+
+pub(super) fn show_link(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    let link = visit.registry().look_at_link(visit.id())?;
+    let status = if link.is_some() {
+        StatusCode::OK
+    } else {
+        StatusCode::GONE
+    };
+    let page = EnterPage {
+        frame: ConsoleFrame::new(visit, "Sign in", MenuItem::Nothing),
+        link,
+        code: encode(visit.id(), COMPONENT),
+        is_safe: visit.is_safe(),
+    };
+    Ok(page.frame.respond(status, &page))
+}
+
+pub(super) fn with_link(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    need_safe(visit)?;
+    let session = visit.registry().use_link(visit.id(), &client(visit))?;
+    let has_password = visit.registry().has_password(&session.session.account)?;
+    let to = if has_password {
+        "/console/"
+    } else {
+        "/console/password?first=1"
+    };
+    Ok(signed_in(visit, &session, to))
+}
+
+pub(super) fn sign_out(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    let person = visit.person()?;
+    visit
+        .registry()
+        .end_session(&person.who, &person.session.id)?;
+    let gone = cookie::removed(visit.caller.is_secure);
+    Ok(see("/console/sign-in").with(SET_COOKIE, gone))
+}
+
+pub(super) fn show_new_password(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    password_page(visit, StatusCode::OK, Vec::new())
+}
+
+fn password_page(
+    visit: &Visit<'_>,
+    status: StatusCode,
+    errors: Vec<FieldError>,
+) -> Result<Response<Body>, PageError> {
+    let account = &visit.person()?.session.account;
+    let same = [format!("handfast user password {account}")];
+    let page = PasswordPage {
+        frame: ConsoleFrame::new(visit, "Password", MenuItem::Nothing)
+            .errors(errors)
+            .same(same),
+        account: account.clone(),
+        has_password: visit.registry().has_password(account)?,
+        is_first: visit.query("first").is_some(),
+    };
+    Ok(page.frame.respond(status, &page))
+}
+
+pub(super) fn set_password(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    let person = visit.person()?;
+    let account = &person.session.account;
+    let invalid = |field: &str, text: String| {
+        let errors = vec![FieldError::new(field, text)];
+        password_page(visit, StatusCode::UNPROCESSABLE_ENTITY, errors)
+    };
+    let password = visit.exact_field("password");
+    if password != visit.exact_field("again") {
+        return invalid("again", "The two passwords differ.".to_string());
+    }
+    if visit.registry().has_password(account)? {
+        let old = visit.exact_field("old");
+        let peer = Peer::connected(visit.caller.address.ip());
+        let identity = format!("account:{account}");
+        let logins = &visit.web.context.failed_logins;
+        let Ok(attempt) = logins.begin(peer, &identity, visit.now) else {
+            return invalid("old", TOO_MANY.to_string());
+        };
+        let is_right = visit.registry().check_password(account, old)?;
+        if attempt.finish(is_right).is_err() {
+            return invalid("old", TOO_MANY.to_string());
+        }
+        if !is_right {
+            return invalid("old", "This is not your present password.".to_string());
+        }
+    }
+    let secret = visit.secret().unwrap_or_default();
+    // All sessions end; this browser gets a new one.
+    match visit
+        .registry()
+        .choose_password(secret, password, &client(visit))
+    {
+        Ok(session) => Ok(signed_in(visit, &session, "/console/?done=password")),
+        Err(error) if error.is_failure() => Err(error.into()),
+        Err(error) => invalid("password", error.to_string()),
+    }
+}
+
+/// A form that was sent after its session had ended: it can be sent again as it was.
+pub(super) fn show_draft(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    let account = &visit.person()?.session.account;
+    let Some((path, form)) = visit.registry().take_draft(account, visit.id())? else {
+        let text = "This text is not stored any more: it was sent, or 15 minutes are over.";
+        return Err(PageError::not_found(text));
+    };
+    let form = String::from_utf8_lossy(&form);
+    let page = DraftPage {
+        frame: ConsoleFrame::new(visit, "Your text", MenuItem::Nothing),
+        path,
+        fields: crate::http::form::all_pairs(&form).unwrap_or_default(),
+        is_again: visit.query("again").is_some(),
+    };
+    Ok(page.frame.respond(StatusCode::OK, &page))
+}
+
+fn need_safe(visit: &Visit<'_>) -> Result<(), PageError> {
+    if visit.is_safe() {
+        return Ok(());
+    }
+    Err(PageError::new(
+        StatusCode::FORBIDDEN,
+        "not-secure",
+        NOT_SAFE,
+    ))
+}
+
+/// What is stored about the client of a session.
+fn client(visit: &Visit<'_>) -> SignInClient {
+    let agent = visit.request.head.headers.get(hyper::header::USER_AGENT);
+    let agent = agent
+        .and_then(|agent| agent.to_str().ok())
+        .unwrap_or_default();
+    SignInClient {
+        agent: agent.chars().take(200).collect(),
+        network: visit.caller.address.ip().to_canonical().to_string(),
+    }
+}
+
+pub(super) fn signed_in(visit: &Visit<'_>, session: &NewSession, to: &str) -> Response<Body> {
+    let stored = cookie::stored(&session.secret, visit.caller.is_secure);
+    see(to).with(SET_COOKIE, stored)
+}
+
+/// A page of the console, and nothing else: the resolver leads anywhere.
+pub(super) fn place_of(to: &str) -> &str {
+    let is_ours = to.starts_with("/console/") && !to.contains(['\\', '\n', '\r']);
+    if is_ours { to } else { "/console/" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signing_in_leads_to_the_console_only() {
+        assert_eq!(place_of("/console/names?q=a"), "/console/names?q=a");
+        for other in [
+            "",
+            "/20.1/a",
+            "//evil.example/console/",
+            "https://evil.example/console/",
+            "/console",
+            "/console/\\evil",
+        ] {
+            assert_eq!(place_of(other), "/console/", "{other}");
+        }
+    }
+}

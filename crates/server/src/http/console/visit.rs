@@ -1,0 +1,208 @@
+//! A request to the console, and the person who sends it.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use handfast_registry::{Principal, Registry, Session, Waiting};
+use hyper::body::Bytes;
+use hyper::http::request::Parts;
+
+use super::cookie;
+use super::error_page::PageError;
+use crate::http::{Caller, Web, form};
+
+/// One request.
+pub(super) struct Visit<'v> {
+    pub(super) web: &'v Arc<Web>,
+    pub(super) caller: &'v Arc<Caller>,
+    pub(super) request: Request,
+    /// What stands for the braces of the path.
+    pub(super) path: Vec<String>,
+    /// Who is signed in.
+    pub(super) person: Option<Person>,
+    /// How clients reach this server.
+    pub(super) base: String,
+    pub(super) nonce: String,
+    pub(super) now: u64,
+    /// What waits for the person: every page says how much that is.
+    waiting: OnceCell<Waiting>,
+}
+
+/// The maximum number of decisions of each kind that the inbox lists and counts.
+const MAX_WAITING: usize = 100;
+
+/// The head of a request, its query and its form.
+pub(super) struct Request {
+    pub(super) head: Parts,
+    query: Vec<(String, String)>,
+    form: Vec<(String, String)>,
+    pub(super) raw_form: Bytes,
+}
+
+/// The person who is signed in, by an account or by a handle identity.
+pub(super) struct Person {
+    pub(super) who: Principal,
+    /// What people call them.
+    pub(super) title: String,
+    pub(super) is_administrator: bool,
+    pub(super) session: Session,
+}
+
+impl Request {
+    pub(super) fn new(head: Parts, raw_form: Bytes) -> Self {
+        let text = std::str::from_utf8(&raw_form).unwrap_or_default();
+        Self {
+            query: form::pairs(head.uri.query().unwrap_or_default()).unwrap_or_default(),
+            form: form::all_pairs(text).unwrap_or_default(),
+            head,
+            raw_form,
+        }
+    }
+}
+
+impl<'v> Visit<'v> {
+    pub(super) fn new(web: &'v Arc<Web>, caller: &'v Arc<Caller>, request: Request) -> Self {
+        let base = web
+            .hosts
+            .base(caller, &request.head.uri, &request.head.headers);
+        let mut visit = Self {
+            web,
+            caller,
+            request,
+            path: Vec::new(),
+            person: None,
+            base,
+            nonce: crate::http::pages::nonce(web),
+            now: web.context.now(),
+            waiting: OnceCell::new(),
+        };
+        visit.person = visit.signed_in();
+        visit
+    }
+
+    /// Whether credentials may be sent here: nobody can listen.
+    pub(super) fn is_safe(&self) -> bool {
+        self.caller.is_secure || self.caller.address.ip().is_loopback()
+    }
+
+    /// The secret of the session, as the browser has sent it.
+    pub(super) fn secret(&self) -> Option<&str> {
+        cookie::secret(&self.request.head.headers, self.caller.is_secure)
+    }
+
+    fn signed_in(&self) -> Option<Person> {
+        let secret = self.secret().filter(|_| self.is_safe())?;
+        let session = self.registry().session(secret).ok()??;
+        let who = session.who();
+        let account = self.registry().account(&session.account).ok();
+        let title = account
+            .as_ref()
+            .map_or("", |account| account.title.as_str());
+        let title = if title.is_empty() {
+            &session.account
+        } else {
+            title
+        };
+        Some(Person {
+            title: title.to_string(),
+            is_administrator: account.is_some_and(|account| account.is_administrator),
+            who,
+            session,
+        })
+    }
+
+    pub(super) fn registry(&self) -> &Registry {
+        self.web.registry()
+    }
+
+    /// Who acts: the account that is signed in, or nobody.
+    pub(super) fn who(&self) -> Principal {
+        let person = self.person.as_ref();
+        person.map_or_else(Principal::nobody, |person| person.who.clone())
+    }
+
+    pub(super) fn person(&self) -> Result<&Person, PageError> {
+        let missing = || PageError::not_found("Nobody is signed in.");
+        self.person.as_ref().ok_or_else(missing)
+    }
+
+    /// What waits for the person who is signed in; nothing if it cannot be read.
+    pub(super) fn waiting(&self) -> &Waiting {
+        self.waiting.get_or_init(|| {
+            let Some(person) = &self.person else {
+                return Waiting::default();
+            };
+            let waiting = self.registry().waiting(&person.who, MAX_WAITING);
+            waiting.unwrap_or_else(|error| {
+                tracing::warn!(%error, "the inbox could not be read");
+                Waiting::default()
+            })
+        })
+    }
+
+    /// What people call an account: its title, or its name.
+    pub(super) fn title_of(&self, who: &Principal) -> String {
+        let name = who.to_string();
+        let account = match who {
+            Principal::Account(_) | Principal::Limited { .. } => self.registry().account(&name),
+            _ => return name,
+        };
+        let title = account.map(|account| account.title).unwrap_or_default();
+        if title.is_empty() { name } else { title }
+    }
+
+    /// What stands for the first braces of the path.
+    pub(super) fn id(&self) -> &str {
+        self.path.first().map_or("", String::as_str)
+    }
+
+    /// A parameter of the query, without blanks around it, unless it is empty.
+    pub(super) fn query(&self, name: &str) -> Option<&str> {
+        first(&self.request.query, name)
+    }
+
+    /// All values of a parameter of the query.
+    pub(super) fn queries<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s str> {
+        all(&self.request.query, name)
+    }
+
+    /// A field of the form, without blanks around it; empty if it is missing.
+    pub(super) fn field(&self, name: &str) -> &str {
+        first(&self.request.form, name).unwrap_or_default()
+    }
+
+    /// A field of the form exactly as it was sent: for passwords and values.
+    pub(super) fn exact_field(&self, name: &str) -> &str {
+        let mut found = self.request.form.iter().filter(|(found, _)| found == name);
+        found.next().map_or("", |(_, value)| value.as_str())
+    }
+
+    /// All fields of the form with this name.
+    pub(super) fn fields<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s str> {
+        all(&self.request.form, name)
+    }
+
+    /// The whole form, in its order.
+    pub(super) fn form(&self) -> &[(String, String)] {
+        &self.request.form
+    }
+
+    /// The path and query of this request, for coming back to it.
+    pub(super) fn here(&self) -> String {
+        let uri = &self.request.head.uri;
+        uri.path_and_query()
+            .map_or("/console/", |here| here.as_str())
+            .to_string()
+    }
+}
+
+fn first<'p>(pairs: &'p [(String, String)], name: &str) -> Option<&'p str> {
+    let mut found = pairs.iter().filter(|(found, _)| found == name);
+    let value = found.next().map(|(_, value)| value.trim());
+    value.filter(|value| !value.is_empty())
+}
+
+fn all<'p>(pairs: &'p [(String, String)], name: &'p str) -> impl Iterator<Item = &'p str> {
+    let found = pairs.iter().filter(move |(found, _)| found == name);
+    found.map(|(_, value)| value.trim())
+}
