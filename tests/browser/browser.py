@@ -106,7 +106,13 @@ def opened(browser, problems, width=1280, scheme='light', **more):
 
     page.on('console', note)
     page.on('pageerror', lambda error: problems.append(f'{page.url}: {error}'))
-    page.on('requestfailed', lambda request: problems.append(f'{request.url}: {request.failure}'))
+
+    def failed(request):
+        # What the box asks while a person types is dropped when they type on, or go.
+        if '/registry/recognise?' not in request.url or request.failure != 'net::ERR_ABORTED':
+            problems.append(f'{request.url}: {request.failure}')
+
+    page.on('requestfailed', failed)
     return page
 
 
