@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
 use handfast_api::{
-    AccessRequest, AccessRequestStatus, Holdings, NewAccessRequest, NewDecline, Person, RoleReason,
+    AccessRequest, AccessRequestStatus, AuthorityRequest, Holdings, NewAccessRequest, NewDecline,
+    Person, RoleReason,
 };
 use handfast_registry::Role;
 use serde::de::IgnoredAny;
@@ -134,6 +135,24 @@ fn line(request: &AccessRequest, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
+/// Prints a request for an authority.
+pub(crate) fn request_line(request: &AuthorityRequest, out: &mut dyn Write) -> io::Result<()> {
+    let (account, authority, status) = (&request.account, &request.authority, request.status);
+    write!(
+        out,
+        "{status:<8}  {}  {account} asks for {authority}",
+        request.created
+    )?;
+    if !request.reason.is_empty() {
+        write!(out, ": {}", Safe(&request.reason))?;
+    }
+    let declined = request.decline_reason.as_deref().unwrap_or_default();
+    if !declined.is_empty() {
+        write!(out, " (declined: {})", Safe(declined))?;
+    }
+    writeln!(out)
+}
+
 /// Prints why somebody has a role.
 pub(crate) fn print_reasons(reasons: &[RoleReason], caller: &Caller) -> anyhow::Result<Answer> {
     caller.output.print(&reasons, |out| {
@@ -187,21 +206,18 @@ pub(crate) fn holdings_for_people(holdings: &Holdings, out: &mut dyn Write) -> i
 /// A reason in words.
 fn because(reason: &RoleReason) -> String {
     let role = reason.role;
-    let Some(authority) = reason.authority.as_ref() else {
+    let Some(authority) = &reason.authority else {
         return format!("{role:<5}  administrator");
     };
-    let mut text = format!("{role:<5}  granted on {authority}");
-    if let Some(group) = &reason.through {
-        text.push_str(&format!(" to group:{group}"));
-    }
-    if let Some(by) = &reason.granted_by {
-        text.push_str(&format!(" by {by}"));
-    }
-    if let Some(at) = &reason.granted {
-        text.push_str(&format!(" at {at}"));
-    }
-    if let Some(why) = &reason.reason {
-        text.push_str(&format!(": {}", Safe(why)));
-    }
-    text
+    let part = |word: &str, part: Option<&String>| {
+        let part = part.map(|part| format!("{word}{}", Safe(part)));
+        part.unwrap_or_default()
+    };
+    format!(
+        "{role:<5}  granted on {authority}{}{}{}{}",
+        part(" to group:", reason.through.as_ref()),
+        part(" by ", reason.granted_by.as_ref()),
+        part(" at ", reason.granted.as_ref()),
+        part(": ", reason.reason.as_ref()),
+    )
 }

@@ -232,13 +232,23 @@ impl ChangeSet<'_> {
         account: &Principal,
         title: &str,
     ) -> Result<(), RegistryError> {
+        self.make_account_with(account, title, String::new())
+    }
+
+    /// The same with an address for mail.
+    pub(crate) fn make_account_with(
+        &mut self,
+        account: &Principal,
+        title: &str,
+        email: String,
+    ) -> Result<(), RegistryError> {
         let stored = Account {
             name: account.to_string(),
             title: title.to_string(),
             created: self.time(),
             is_suspended: false,
             is_administrator: false,
-            email: String::new(),
+            email,
         };
         self.store_encoded(Table::Accounts, account.key().as_bytes(), &stored)?;
         self.note(Action::Account, &account.key())
@@ -287,5 +297,36 @@ impl ChangeSet<'_> {
             Principal::Group(_) if self.group(who)?.is_none() => self.make_group(who, ""),
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The format on disk: if this test fails, the code is wrong.
+    #[test]
+    fn accounts_of_all_versions_are_read() {
+        let first = [&b"\x03ann\x03Ann"[..], &[7]].concat();
+        let second = [&first[..], &[1, 0]].concat();
+        let third = [&second[..], b"\x05a@b.c"].concat();
+        let read = |bytes: &[u8]| Account::from_bytes(bytes).unwrap();
+        for (bytes, is_suspended, email) in [
+            (&first, false, ""),
+            (&second, true, ""),
+            (&third, true, "a@b.c"),
+        ] {
+            let expected = Account {
+                name: "ann".into(),
+                title: "Ann".into(),
+                created: 7,
+                is_suspended,
+                is_administrator: false,
+                email: email.into(),
+            };
+            assert_eq!(read(bytes), expected);
+        }
+        assert_eq!(postcard::to_stdvec(&read(&third)).unwrap(), third);
+        assert_eq!(Account::from_bytes(b"\x03ann"), None);
     }
 }

@@ -50,8 +50,8 @@ impl FromStr for Style {
     type Err = StyleError;
 
     fn from_str(text: &str) -> Result<Self, StyleError> {
-        let mut parts = text.splitn(2, ':');
-        match (parts.next().unwrap_or_default(), parts.next()) {
+        let (kind, rest) = text.split_once(':').unzip();
+        match (kind.unwrap_or(text), rest) {
             ("guid", None) => Ok(Self::Guid),
             ("guid-v1", None) => Ok(Self::GuidV1),
             ("uuid", None) => Ok(Self::Uuid),
@@ -60,23 +60,17 @@ impl FromStr for Style {
                 Ok(length @ 4..=64) => Ok(Self::Random { length }),
                 _ => Err(StyleError),
             },
-            ("sequence", None) => Ok(Self::Sequence {
-                start: String::new(),
-                width: 1,
-            }),
-            ("sequence", Some(rest)) => match rest.rsplit_once(':') {
-                Some((start, width)) => match width.parse() {
+            ("sequence", rest) => {
+                let rest = rest.unwrap_or_default();
+                let (start, width) = rest.rsplit_once(':').unwrap_or((rest, "1"));
+                match width.parse() {
                     Ok(width @ 1..=20) => Ok(Self::Sequence {
                         start: start.to_string(),
                         width,
                     }),
                     _ => Err(StyleError),
-                },
-                None => Ok(Self::Sequence {
-                    start: rest.to_string(),
-                    width: 1,
-                }),
-            },
+                }
+            }
             _ => Err(StyleError),
         }
     }

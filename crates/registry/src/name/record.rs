@@ -255,6 +255,18 @@ impl Record {
         Some((authority, State::from_code(reader.u8().ok()?)?))
     }
 
+    /// The first event, the last event and the salt in the bytes of a record that was ever hidden.
+    pub(crate) fn hidden_in(bytes: &[u8]) -> Option<(u64, u64, [u8; 32])> {
+        let mut reader = Reader::new(bytes);
+        // The format, the version and two times.
+        reader.take(1 + 3 * 8).ok()?;
+        let (first, last) = (reader.u64().ok()?, reader.u64().ok()?);
+        // The seed.
+        reader.take(32).ok()?;
+        let is_hidden = reader.u8().ok()? == 1;
+        is_hidden.then_some((first, last, reader.array().ok()?))
+    }
+
     /// When the record with these bytes was last changed.
     pub(crate) fn modified_in(bytes: &[u8]) -> Option<u64> {
         let time = bytes.get(MODIFIED)?.try_into().ok()?;
@@ -394,6 +406,8 @@ mod tests {
             },
         ] {
             assert_eq!(Record::name_in(&record.to_bytes()), Some("20.1000/Ä"));
+            let hidden = record.salt.map(|salt| (4, 5, salt));
+            assert_eq!(Record::hidden_in(&record.to_bytes()), hidden);
             let bytes = record.to_bytes();
             let borrowed = Record::borrow(&bytes).unwrap();
             assert_eq!(borrowed.state, record.state);

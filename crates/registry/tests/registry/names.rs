@@ -12,9 +12,7 @@ fn hdl_7_urn_7_a_name_that_existed_is_never_given_again_in_any_spelling() {
     let scene = scene();
     authority(&scene, "20.1000");
     name(&scene, "20.1000/Abc");
-    scene
-        .withdraw_name(&OPERATOR, "20.1000/Abc", "wrong", None)
-        .unwrap();
+    withdraw(&scene, "20.1000/Abc");
     for spelling in [
         "20.1000/Abc",
         "20.1000/ABC",
@@ -32,9 +30,7 @@ fn hdl_7_urn_7_a_name_that_existed_is_never_given_again_in_any_spelling() {
         authority(&scene, path);
     }
     name(&scene, "urn:urn-3:HUL:Home");
-    scene
-        .withdraw_name(&OPERATOR, "urn:urn-3:HUL:Home", "wrong", None)
-        .unwrap();
+    withdraw(&scene, "urn:urn-3:HUL:Home");
     let erased = scene.change_name(&OPERATOR, "urn:urn-3:HUL:Home", None, NameAction::Erase);
     assert_eq!(code(erased), "permanent");
     for spelling in ["urn:urn-3:HUL:Home", "urn-3:hul:HOME"] {
@@ -67,9 +63,7 @@ fn urn_9_urls_keep_their_order_and_versions_are_stored() {
         .map(|value| value.data.to_vec())
         .collect();
     assert_eq!(data, urls.map(|url| url.as_bytes().to_vec()));
-    scene
-        .edit_name(&OPERATOR, "20.1/x", Edit::urls(&["https://new"]))
-        .unwrap();
+    change_values(&scene, "20.1/x", Edit::urls(&["https://new"]));
     scene
         .withdraw_name(&OPERATOR, "20.1/x", "moved", Some("20.1/y"))
         .unwrap();
@@ -103,12 +97,8 @@ fn erasable_names_can_be_given_again() {
     let scene = scene();
     erasable_authority(&scene, "20.9");
     name(&scene, "20.9/x");
-    scene
-        .edit_name(&OPERATOR, "20.9/x", Edit::urls(&["https://2"]))
-        .unwrap();
-    scene
-        .change_name(&OPERATOR, "20.9/x", None, NameAction::Erase)
-        .unwrap();
+    change_values(&scene, "20.9/x", Edit::urls(&["https://2"]));
+    act(&scene, "20.9/x", NameAction::Erase);
     assert_eq!(
         code(scene.show(&OPERATOR, "20.9/x").map(|_| ())),
         "not-found"
@@ -123,17 +113,7 @@ fn hdl_9_a_name_can_be_handed_to_anybody() {
     authority(&scene, "20.1");
     name(&scene, "20.1/x");
     let ann = account("ann");
-    scene
-        .change_name(
-            &OPERATOR,
-            "20.1/x",
-            None,
-            NameAction::Transfer {
-                to: ann.clone(),
-                creates_account: true,
-            },
-        )
-        .unwrap();
+    act(&scene, "20.1/x", transfer(&ann));
     scene
         .edit_name(&ann, "20.1/x", Edit::urls(&["https://2"]))
         .unwrap();
@@ -148,9 +128,8 @@ fn bad_values_are_refused_and_leave_no_trace() {
     let scene = scene();
     authority(&scene, "20.1");
     let before = scene.check().unwrap().events;
-    let put = |index, value_type: &str, data: &[u8]| NewName {
-        values: vec![NewValue::new(index, value_type, data)],
-        ..NewName::default()
+    let put = |index, value_type: &str, data: &[u8]| {
+        with_values(vec![NewValue::new(index, value_type, data)])
     };
     for new in [
         put(0, "URL", b"x"),
@@ -164,10 +143,7 @@ fn bad_values_are_refused_and_leave_no_trace() {
     }
     assert_eq!(scene.check().unwrap().events, before);
     let twice = vec![(5, "A".to_string(), vec![]), (5, "B".to_string(), vec![])];
-    let new = NewName {
-        values: new_values(twice),
-        ..NewName::default()
-    };
+    let new = with_values(new_values(twice));
     assert_eq!(
         code(scene.create_name(&OPERATOR, "20.1/x", new)),
         "invalid-value"
@@ -366,9 +342,7 @@ fn the_history_of_a_name_that_was_erased_is_its_own() {
     let scene = scene();
     erasable_authority(&scene, "20.9");
     name(&scene, "20.9/x");
-    scene
-        .change_name(&OPERATOR, "20.9/x", None, NameAction::Erase)
-        .unwrap();
+    act(&scene, "20.9/x", NameAction::Erase);
     name(&scene, "20.9/x");
     let history = scene.history(&OPERATOR, "20.9/x").unwrap();
     let stored: Vec<_> = history
@@ -395,7 +369,7 @@ fn what_is_not_said_of_a_value_stays() {
         put: vec![NewValue::new(5, "S", b"new"), NewValue::new(1, "M", b"m")],
         ..Edit::urls(&["https://b"])
     };
-    let record = scene.edit_name(&OPERATOR, "20.1/x", edit).unwrap().record;
+    let record = change_values(&scene, "20.1/x", edit).record;
     let shown: Vec<_> = record
         .values
         .iter()

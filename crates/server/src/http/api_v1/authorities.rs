@@ -76,6 +76,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
         title: given.title.unwrap_or_default(),
         meaning: given.meaning.unwrap_or_default(),
         contact: given.contact.unwrap_or_default(),
+        reason: given.reason.unwrap_or_default(),
         change: policy_change(given.policy),
     };
     let registry = call.registry();
@@ -121,19 +122,20 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
     };
     call.registry()
         .change_authority(&call.who, call.id(), change)?;
-    shown(call, call.id())
-}
-
-pub(super) fn approve(call: &Call) -> Result<Answer, Problem> {
-    act(call, AuthorityAction::Approve)
+    shown(call)
 }
 
 pub(super) fn decline(call: &Call) -> Result<Answer, Problem> {
-    let expected = call.expected()?;
-    let action = AuthorityAction::Decline;
-    call.registry()
-        .act_on_authority(&call.who, call.id(), expected, action)?;
+    let api::NewDecline { reason } = call.read_or_default()?;
+    perform(call, AuthorityAction::Decline { reason })?;
     Ok(Answer::done())
+}
+
+/// The open requests that the caller may decide, and its own.
+pub(super) fn requests(call: &Call) -> Result<Answer, Problem> {
+    let requests = call.registry().authority_requests(&call.who)?;
+    let requests: Vec<_> = requests.iter().map(convert::authority_request).collect();
+    Ok(Answer::json(&requests))
 }
 
 pub(super) fn retire(call: &Call) -> Result<Answer, Problem> {
@@ -166,11 +168,16 @@ pub(super) fn revoke(call: &Call) -> Result<Answer, Problem> {
     act(call, AuthorityAction::Revoke { from, role })
 }
 
-fn act(call: &Call, action: AuthorityAction) -> Result<Answer, Problem> {
+pub(super) fn act(call: &Call, action: AuthorityAction) -> Result<Answer, Problem> {
+    perform(call, action)?;
+    shown(call)
+}
+
+fn perform(call: &Call, action: AuthorityAction) -> Result<(), Problem> {
     let expected = call.expected()?;
-    call.registry()
-        .act_on_authority(&call.who, call.id(), expected, action)?;
-    shown(call, call.id())
+    let registry = call.registry();
+    registry.act_on_authority(&call.who, call.id(), expected, action)?;
+    Ok(())
 }
 
 /// Who has which role, by a grant there or above.
@@ -196,8 +203,8 @@ pub(super) fn grants(call: &Call) -> Result<Answer, Problem> {
 }
 
 /// An authority as it is now.
-fn shown(call: &Call, path: &str) -> Result<Answer, Problem> {
-    let authority = call.registry().authority(&call.who, path)?;
+fn shown(call: &Call) -> Result<Answer, Problem> {
+    let authority = call.registry().authority(&call.who, call.id())?;
     let body = convert::authority(&authority, &call.registry().rules());
     Ok(Answer::json(&body).version(authority.version))
 }

@@ -5,10 +5,9 @@ use std::thread;
 
 use handfast_api::{self as api, limits};
 use handfast_registry::{
-    Edit, HistoryPage, MintOptions, Minted, NameAction, NameFilter, NewName, NewValue, Principal,
+    Edit, HistoryPage, MintOptions, Minted, NameAction, NameFilter, NewName, Principal,
     RegistryError, State, Style, Words, check_urls, parse_rfc3339,
 };
-use handfast_wire::Reference;
 use handfast_wire::json::ParsedValue;
 use hyper::StatusCode;
 use tokio::runtime::Handle;
@@ -17,6 +16,7 @@ use tokio::sync::Semaphore;
 use super::call::{Answer, Call, WrittenPage, parse};
 use super::convert;
 use super::problem::Problem;
+use crate::handles::new_value;
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let authority = call.required("authority")?;
@@ -114,16 +114,6 @@ fn naming_migrate(call: &Call, error: RegistryError) -> RegistryError {
     }
 }
 
-fn new_value(given: ParsedValue<'_>) -> NewValue {
-    let references = given.references.into_iter();
-    NewValue {
-        permissions: given.permissions,
-        ttl: given.ttl,
-        references: references.map(Reference::into_owned).collect(),
-        ..NewValue::new(given.index, &given.value_type, &given.data)
-    }
-}
-
 pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
     let given: api::NewMint = call.read()?;
     if given.count == 0 || given.count > limits::MINTED {
@@ -199,21 +189,9 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
     act(call, NameAction::Edit(edit))
 }
 
-pub(super) fn erase(call: &Call) -> Result<Answer, Problem> {
-    act(call, NameAction::Erase)
-}
-
-pub(super) fn activate(call: &Call) -> Result<Answer, Problem> {
-    act(call, NameAction::Activate)
-}
-
 pub(super) fn withdraw(call: &Call) -> Result<Answer, Problem> {
     let api::NewTombstone { reason, successor } = call.read()?;
     act(call, NameAction::Withdraw { reason, successor })
-}
-
-pub(super) fn restore(call: &Call) -> Result<Answer, Problem> {
-    act(call, NameAction::Restore)
 }
 
 pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
@@ -230,7 +208,7 @@ pub(super) fn undo(call: &Call) -> Result<Answer, Problem> {
     act(call, NameAction::Undo(given.event))
 }
 
-fn act(call: &Call, action: NameAction) -> Result<Answer, Problem> {
+pub(super) fn act(call: &Call, action: NameAction) -> Result<Answer, Problem> {
     let expected = call.expected()?;
     let acted = call
         .registry()

@@ -9,6 +9,7 @@ mod filters_in_url;
 mod list;
 mod mint;
 mod minted;
+pub(super) mod one_name;
 mod rows;
 
 use super::page_table::{PageRoute, form, page};
