@@ -1,0 +1,7 @@
+//! The console, as a browser without script uses it.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod authorities;
+mod browser;
+mod people;
