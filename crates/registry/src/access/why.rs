@@ -171,12 +171,12 @@ impl View<'_> {
         path: &AuthorityPath,
     ) -> Result<Vec<Authority>, RegistryError> {
         let mut found = Vec::new();
-        let mut next = Some(path.clone());
-        while let Some(path) = next {
-            let Some(authority) = self.authority(&path)? else {
-                break;
+        let mut next = self.authority(path)?;
+        while let Some(authority) = next {
+            next = match &authority.parent {
+                Some(parent) => self.authority(parent)?,
+                None => None,
             };
-            next = authority.parent.clone();
             found.push(authority);
         }
         Ok(found)

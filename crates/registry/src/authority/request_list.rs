@@ -124,7 +124,7 @@ impl Registry {
 
 impl ChangeSet<'_> {
     /// A request that is open. Those of earlier versions have no reason.
-    fn open_request(
+    pub(crate) fn open_request(
         &self,
         authority: &Authority,
         by: Principal,

@@ -6,7 +6,7 @@ use crate::authority::policy::Role;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::import::Done;
-use crate::jobs::job::{Job, JobKind};
+use crate::jobs::job::{Job, JobKind, no_job};
 use crate::log::event::Event;
 use crate::registry::Registry;
 
@@ -56,9 +56,7 @@ impl Registry {
     /// Whether a principal may see a job: it started the job, or may do everything. With a limited
     /// token, only a job that the token could have started.
     pub fn may_see_job(&self, who: &Principal, job: &Job) -> Result<bool, RegistryError> {
-        self.read(
-            |view| Ok(view.may_do_all(who)? || job.who == *who && view.may_see_own(who, job)?),
-        )
+        self.read(|view| view.may_see_job(who, job))
     }
 
     /// A job, if a principal may see it.
@@ -67,12 +65,15 @@ impl Registry {
         if self.may_see_job(who, &job)? {
             return Ok(job);
         }
-        let problem = format!("there is no job {number}");
-        Err(RegistryError::policy("no-job", problem))
+        Err(no_job(number))
     }
 }
 
 impl View<'_> {
+    pub(super) fn may_see_job(&self, who: &Principal, job: &Job) -> Result<bool, RegistryError> {
+        Ok(self.may_do_all(who)? || job.who == *who && self.may_see_own(who, job)?)
+    }
+
     /// Whether the job belongs to the principal's account.
     fn may_see_own(&self, who: &Principal, job: &Job) -> Result<bool, RegistryError> {
         let Principal::Limited { limit, .. } = who else {

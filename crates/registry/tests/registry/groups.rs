@@ -455,7 +455,7 @@ fn people_lists_everybody_once_with_the_strongest_reason() {
 }
 
 #[test]
-fn holdings_show_what_somebody_leaves_behind() {
+fn holdings_list_everything_that_an_account_has() {
     let scene = with_group(Role::Write);
     let (ann, bob) = (account("ann"), account("Bob"));
     scene.grant(&OPERATOR, "20.2000", &ann, Role::Lead).unwrap();

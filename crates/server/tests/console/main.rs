@@ -4,4 +4,6 @@
 
 mod authorities;
 mod browser;
+mod names_list;
+mod one_name;
 mod people;

@@ -1,0 +1,5 @@
+//! x
+
+use super::page_table::PageRoute;
+
+pub(super) const PAGES: &[PageRoute] = &[];
