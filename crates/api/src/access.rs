@@ -64,6 +64,12 @@ pub struct RoleReason {
     pub granted_by: Option<String>,
     /// Whether an authority above grants the role.
     pub inherited: bool,
+    /// When the account was added to the group of `through` (RFC 3339), if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joined: Option<String>,
+    /// Who added the account to that group, if that is known.
+    #[serde(default, rename = "joined-by", skip_serializing_if = "Option::is_none")]
+    pub joined_by: Option<String>,
     /// Why the role was asked for, if a request for access was granted.
     pub reason: Option<String>,
     /// The role.

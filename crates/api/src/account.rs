@@ -1,11 +1,10 @@
 //! Accounts and tokens.
 
-use std::ops::Not;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::authority::Role;
+use crate::is_default;
 use crate::limits;
 use crate::words::words;
 
@@ -58,7 +57,7 @@ pub struct NewAccount {
     #[schemars(length(min = 1, max = limits::ACCOUNT_NAME), example = &"ann")]
     pub account: String,
     /// Whether the account may do everything.
-    #[serde(default, skip_serializing_if = "Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub administrator: bool,
     /// The e-mail address of its owner; at most 254 bytes.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -1,10 +1,9 @@
 //! Authorities, their policies and grants.
 
-use std::ops::Not;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::is_default;
 use crate::limits;
 use crate::words::words;
 
@@ -188,14 +187,14 @@ pub struct NewAuthority {
     #[schemars(length(max = limits::AUTHORITY_TEXT), example = &"Reports of the library")]
     pub meaning: Option<String>,
     /// What holds for its names.
-    #[serde(default, skip_serializing_if = "PolicyChange::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub policy: PolicyChange,
     /// Why the account asks for it, for whoever decides; at most 1,000 bytes. Only with `request`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::ACCESS_REASON), example = &"We digitise the maps")]
     pub reason: Option<String>,
     /// Ask for the authority: an account with a role above it approves or declines.
-    #[serde(default, skip_serializing_if = "Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub request: bool,
     /// A title for people; at most 10,000 bytes, 1,000 in a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -216,7 +215,7 @@ pub struct AuthorityChange {
     #[schemars(length(max = limits::AUTHORITY_TEXT), example = &"Reports of the library")]
     pub meaning: Option<String>,
     /// What holds for its names.
-    #[serde(default, skip_serializing_if = "PolicyChange::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub policy: PolicyChange,
     /// A title for people; at most 10,000 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -250,20 +249,12 @@ pub struct PolicyChange {
     pub ttl: Option<u32>,
 }
 
-impl PolicyChange {
-    /// Whether nothing changes.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// A role to grant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewGrant {
     /// Create the account if there is none; administrators may.
-    #[serde(default, skip_serializing_if = "Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub create: bool,
     /// The role.
     #[schemars(with = "Role")]

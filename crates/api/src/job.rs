@@ -1,11 +1,10 @@
 //! Jobs, imports and exports.
 
-use std::ops::Not;
-
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::is_default;
 use crate::limits;
 use crate::name::NameState;
 use crate::words::words;
@@ -111,7 +110,7 @@ pub enum NewJob {
         #[schemars(length(min = 1, max = limits::JOB_TEXT), example = &"http://old.example.org/")]
         from: String,
         /// Whether `from` and `to` are hosts.
-        #[serde(default, skip_serializing_if = "Not::not")]
+        #[serde(default, skip_serializing_if = "is_default")]
         host: bool,
         /// What they are to begin with.
         #[schemars(length(min = 1, max = limits::JOB_TEXT), example = &"https://example.org/")]
@@ -180,16 +179,8 @@ pub struct JobSummary {
     #[serde(flatten)]
     pub result: JobResult,
     /// How many names and authorities stay that the undone import had created. Left out if 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub stay: u64,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature is serde's"
-)]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// What a request to change many names came to.

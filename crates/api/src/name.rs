@@ -1,10 +1,9 @@
 //! Names.
 
-use std::ops::Not;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::is_default;
 use crate::limits;
 use crate::value::{NewValue, Value};
 use crate::words::words;
@@ -94,7 +93,7 @@ pub struct NewName<V = NewValue> {
     #[schemars(example = &"20.1000/report-7")]
     pub id: String,
     /// The state of the new name: by default `active`.
-    #[serde(default, skip_serializing_if = "is_active")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub state: NewNameState,
     /// URLs of the name, in order. They become its first `URL` values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -115,15 +114,6 @@ pub enum NewNameState {
     Active,
     /// The name is taken, and the public does not see it until it is activated.
     Reserved,
-}
-
-// Serde passes a reference.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature is serde's"
-)]
-fn is_active(state: &NewNameState) -> bool {
-    *state == NewNameState::Active
 }
 
 /// A change of the values of a name. At least one member is needed.
@@ -166,7 +156,7 @@ pub struct NewTombstone {
 #[serde(deny_unknown_fields)]
 pub struct Transfer {
     /// Create the account if there is none; administrators may.
-    #[serde(default, skip_serializing_if = "Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub create: bool,
     /// An account, or `INDEX:HANDLE`.
     #[schemars(example = &"ann")]
@@ -244,6 +234,9 @@ pub struct NewMint {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = limits::MINTED), example = 1)]
     pub count: u64,
+    /// Reserve the names: the public does not see them until they are activated.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reserve: bool,
     /// How local parts are chosen: `guid`, `guid-v1`, `uuid`, `random[:LENGTH]` (4 to 64) or
     /// `sequence[:TEXT[:WIDTH]]`, a number after a text.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -48,11 +48,10 @@ pub struct Resolver {
 pub struct Statistics {
     /// How many accounts there are.
     pub accounts: u64,
+    /// The last event that the counts by scheme and state include; `null` before the first count.
+    pub as_of_event: Option<u64>,
     /// How many authorities there are, without those that are only requested.
     pub authorities: u64,
-    /// The last event whose effects are in the counts by scheme and state; `null` before the first
-    /// count.
-    pub as_of_event: Option<u64>,
     /// The time of that event (RFC 3339).
     pub counted: Option<String>,
     /// How many events there are.

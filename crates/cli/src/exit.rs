@@ -28,6 +28,11 @@ impl Answer {
     pub(crate) fn all(is_all: bool) -> Self {
         if is_all { Self::Done } else { Self::No }
     }
+
+    /// No, unless the system failed.
+    pub(crate) fn no(is_failure: bool) -> Self {
+        if is_failure { Self::Failed } else { Self::No }
+    }
 }
 
 /// Why a command was not done, and how that is printed: as an object, or as text for people.
@@ -79,12 +84,7 @@ impl Problem {
 
 impl From<RegistryError> for Problem {
     fn from(error: RegistryError) -> Self {
-        let answer = if error.is_failure() {
-            Answer::Failed
-        } else {
-            Answer::No
-        };
-        Self::of(answer, convert::problem(&error))
+        Self::of(Answer::no(error.is_failure()), convert::problem(&error))
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use handfast_registry::sync_name;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat};
+use tempfile::TempPath;
 
 /// A file that takes its name, and the place of one that has it, when all of it is written. What is
 /// there stays if anything fails.
@@ -25,13 +26,13 @@ enum End {
     Rename {
         path: PathBuf,
         /// The name it has until then.
-        half: PathBuf,
+        half: TempPath,
     },
     /// This process gives it, and replaces no file.
     Link {
         path: PathBuf,
         /// The name it has until then; none where the file system has files without one.
-        half: Option<PathBuf>,
+        half: Option<TempPath>,
     },
     /// It has it: it is no file, such as a terminal, or it is done.
     Nothing,
@@ -49,10 +50,7 @@ impl NewFile {
             let end = End::Nothing;
             return Ok(Self { file, end });
         }
-        let half = half_of(path);
-        // What an earlier try left may be readable by others.
-        drop(fs::remove_file(&half));
-        let file = make(&half, mode)?;
+        let (file, half) = make(path, mode)?;
         let path = path.to_path_buf();
         let end = End::Rename { path, half };
         Ok(Self { file, end })
@@ -64,15 +62,11 @@ impl NewFile {
         if fs::symlink_metadata(path).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
+        let (file, half) = match nameless(path, mode) {
+            Some(file) => (file, None),
+            None => make(path, mode).map(|(file, half)| (file, Some(half)))?,
+        };
         let path = path.to_path_buf();
-        if let Some(file) = nameless(&path, mode) {
-            let end = End::Link { path, half: None };
-            return Ok(Self { file, end });
-        }
-        let half = half_of(&path);
-        drop(fs::remove_file(&half));
-        let file = make(&half, mode)?;
-        let half = Some(half);
         let end = End::Link { path, half };
         Ok(Self { file, end })
     }
@@ -82,25 +76,20 @@ impl NewFile {
     }
 
     /// Gives it its name.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
-        match std::mem::replace(&mut self.end, End::Nothing) {
-            End::Rename { path, half } => fs::rename(half, path),
-            End::Link { path, half } => {
+    pub(crate) fn finish(self) -> io::Result<()> {
+        match self.end {
+            End::Rename { path, half } => half.persist(path)?,
+            End::Link {
+                path,
+                half: Some(half),
+            } => half.persist_noclobber(path)?,
+            End::Link { path, half: None } => {
                 let of_descriptor = format!("{DESCRIPTORS}/{}", self.file.as_raw_fd());
-                let from = half.as_deref().unwrap_or(Path::new(&of_descriptor));
-                let linked = linkat(CWD, from, CWD, &path, AtFlags::SYMLINK_FOLLOW);
-                let Some(half) = half else {
-                    return Ok(linked?);
-                };
-                // Not every file system has a second name for a file.
-                if linked.is_err() && fs::symlink_metadata(&path).is_err() {
-                    return fs::rename(half, path);
-                }
-                drop(fs::remove_file(half));
-                Ok(linked?)
+                linkat(CWD, of_descriptor, CWD, path, AtFlags::SYMLINK_FOLLOW)?;
             }
-            End::Nothing => Ok(()),
+            End::Nothing => {}
         }
+        Ok(())
     }
 }
 
@@ -112,23 +101,6 @@ impl Write for NewFile {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
-}
-
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        if let End::Rename { half, .. }
-        | End::Link {
-            half: Some(half), ..
-        } = &self.end
-        {
-            drop(fs::remove_file(half));
-        }
-    }
-}
-
-/// The name of a file that is not whole.
-fn half_of(path: &Path) -> PathBuf {
-    beside(path, ".part")
 }
 
 /// A name beside another one, which may have been written with a slash behind it.
@@ -147,9 +119,18 @@ pub(crate) fn move_folder(half: &Path, folder: &Path) -> io::Result<()> {
     sync_name(folder)
 }
 
-fn make(half: &Path, mode: u32) -> io::Result<File> {
+/// A file under another name, which it has until it is whole.
+fn make(path: &Path, mode: u32) -> io::Result<(File, TempPath)> {
+    let half = beside(path, ".part");
+    // What an earlier try left may be readable by others.
+    drop(fs::remove_file(&half));
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(mode).open(half)
+    let file = options
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(&half)?;
+    Ok((file, TempPath::try_from_path(half)?))
 }
 
 /// A file without a name in the folder of a path; nothing where the system has no such files, or
@@ -190,8 +171,7 @@ mod tests {
         let path = folder.path().join("copy");
         // With and without files that have no name.
         let named = |path: &Path| {
-            let half = half_of(path);
-            let file = make(&half, 0o600).unwrap();
+            let (file, half) = make(path, 0o600).unwrap();
             let (path, half) = (path.to_path_buf(), Some(half));
             NewFile {
                 file,

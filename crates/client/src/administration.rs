@@ -11,7 +11,7 @@ use crate::client::{Client, succeeded};
 use crate::error::ClientError;
 use crate::exchange::{Answer, Ask};
 use crate::locate::Trail;
-use crate::service::{Server, servers};
+use crate::service::Server;
 use crate::target::{Target, Transport};
 
 /// Options for creating a handle.
@@ -244,17 +244,13 @@ impl Client {
         // Any primary site has all of them.
         let primary = sites.iter().find(|site| site.is_primary);
         let sites = primary.map_or(&[][..], std::slice::from_ref);
-        let transports = self.transports(ask.opcode);
-        let roots = self.shared.roots();
-        let count = sites.iter().map(|site| site.servers.len()).max();
-        let all = (0..count.unwrap_or(0))
-            .map(|number| servers(sites, &roots, self.need(ask, &transports, Some(number))))
-            .collect::<Vec<_>>();
-        if all.is_empty() {
+        let count = primary.map_or(0, |site| site.servers.len());
+        if count == 0 {
             let handle = ask.handle.clone();
             return Err(ClientError::NoService { handle });
         }
-        Ok(all)
+        let all = (0..count).map(|number| self.servers_of(sites, ask, Some(number)));
+        Ok(all.collect())
     }
 
     async fn read_list(
@@ -283,7 +279,7 @@ impl Client {
 }
 
 /// "A name without slash is converted to `0.NA/<name>`."
-fn prefix_handle(prefix: &str) -> String {
+pub(crate) fn prefix_handle(prefix: &str) -> String {
     if prefix.contains('/') {
         prefix.to_string()
     } else {

@@ -36,18 +36,14 @@ enum Proof {
 impl Login {
     /// `INDEX:HANDLE` of a value with a public key, and the private key.
     pub fn with_key(identity: &str, key: SigningKey) -> Result<Self, ClientError> {
-        Ok(Self {
-            identity: parse(identity)?,
-            proof: Proof::Key(Arc::new(key)),
-        })
+        let proof = Proof::Key(Arc::new(key));
+        parse(identity).map(|identity| Self { identity, proof })
     }
 
     /// `INDEX:HANDLE` of a value with a secret key, and the secret.
     pub fn with_secret(identity: &str, secret: &[u8]) -> Result<Self, ClientError> {
-        Ok(Self {
-            identity: parse(identity)?,
-            proof: Proof::Secret(Arc::new(Zeroizing::new(secret.to_vec()))),
-        })
+        let proof = Proof::Secret(Arc::new(Zeroizing::new(secret.to_vec())));
+        parse(identity).map(|identity| Self { identity, proof })
     }
 
     /// The identity.

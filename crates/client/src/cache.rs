@@ -1,10 +1,12 @@
 //! The cache of values.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Ttl, Value};
+
+use crate::shared::lock;
 
 /// Public values of handles, until the first of them expires.
 ///
@@ -60,7 +62,7 @@ impl Cache {
         is_certified: bool,
         now: u64,
     ) -> Option<(Vec<Value<'static>>, bool)> {
-        let cached = self.cached();
+        let cached = lock(&self.cached);
         let find = |key: &Key| {
             cached
                 .answers
@@ -89,7 +91,7 @@ impl Cache {
         };
         let key = Key::of(request);
         let bytes = values.iter().map(Value::encoded_length).sum::<usize>() + key.handle.len();
-        let mut cached = self.cached();
+        let mut cached = lock(&self.cached);
         cached.count += 1;
         let answer = CachedAnswer {
             values: values.to_vec(),
@@ -110,7 +112,7 @@ impl Cache {
     /// Removes the values of a handle.
     pub(crate) fn forget(&self, handle: &str) {
         let handle = folded(handle);
-        let mut cached = self.cached();
+        let mut cached = lock(&self.cached);
         let CachedAnswers { answers, bytes, .. } = &mut *cached;
         answers.retain(|key, answer| {
             let stays = key.handle != handle;
@@ -119,10 +121,6 @@ impl Cache {
             }
             stays
         });
-    }
-
-    fn cached(&self) -> MutexGuard<'_, CachedAnswers> {
-        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -278,11 +276,11 @@ mod tests {
         }
         assert!(has(&cache, "a/19", 1_000) && has(&cache, "a/again", 1_000));
         assert!(!has(&cache, "a/1", 1_000));
-        assert!(cache.cached().answers.len() <= 3 && cache.cached().order.len() <= 6);
+        assert!(lock(&cache.cached).answers.len() <= 3 && lock(&cache.cached).order.len() <= 6);
         for round in 0..20 {
             cache.forget(&format!("a/{round}"));
         }
         cache.forget("a/again");
-        assert_eq!(cache.cached().bytes, 0);
+        assert_eq!(lock(&cache.cached).bytes, 0);
     }
 }

@@ -10,7 +10,8 @@ use crate::environment::Environment;
 use crate::error::ClientError;
 use crate::exchange::{Answer, Ask, refused};
 use crate::locate::Trail;
-use crate::roots::Roots;
+use crate::resolve::Query;
+use crate::roots::{ROOT, Roots};
 use crate::service::{Need, Server, servers, servers_at};
 use crate::shared::Shared;
 use crate::target::{ServerAddress, Target, Transport};
@@ -163,18 +164,13 @@ impl Client {
     /// The site information of the asked server.
     pub async fn site_info(&self) -> Result<Site, ClientError> {
         let mut ask = Ask::new(Opcode::GetSiteInfo, "", &HandleRequest::default());
-        let transports = self.transports(ask.opcode);
         let servers = match &self.options.target {
             Target::Located => return Err(ClientError::NoTarget),
             // "`GET_SITE_INFO` on an unknown address: use version 2.3, CT off".
-            Target::Server(address) => servers_at(address, &transports, None),
+            Target::Server(address) => servers_at(address, &self.transports(ask.opcode), None),
             Target::Sites(sites) => {
                 ask.flags = self.flags();
-                servers(
-                    sites,
-                    &self.shared.roots(),
-                    self.need(&ask, &transports, Some(0)),
-                )
+                self.servers_of(sites, &ask, Some(0))
             }
         };
         let answer = self.as_nobody().ask_servers(&servers, &ask).await?;
@@ -186,9 +182,9 @@ impl Client {
         let client = self.at(address.clone());
         let site = client.site_info().await?;
         let roots = Roots::of_site(site.clone());
-        match client.at(site).root_values().await {
-            Ok(values) => {
-                let found = Roots::of_handles(values);
+        match client.at(site).resolve(ROOT, &Query::all()).await {
+            Ok(found) => {
+                let found = Roots::of_handles([(ROOT.to_string(), found.values)].into());
                 // If the record of the root has no sites, the asked address is its site.
                 let is_enough = !found.sites().is_empty();
                 Ok(if is_enough { found } else { roots })
@@ -231,20 +227,22 @@ impl Client {
         }
     }
 
-    pub(crate) fn need<'a>(
+    /// The servers of sites to ask: those of the handle, or the one with a number in each site.
+    pub(crate) fn servers_of(
         &self,
-        ask: &'a Ask,
-        transports: &'a [Transport],
+        sites: &[Site],
+        ask: &Ask,
         server: Option<usize>,
-    ) -> Need<'a> {
-        Need {
+    ) -> Vec<Server> {
+        let need = Need {
             opcode: ask.opcode,
             handle: &ask.handle,
             is_authoritative: self.options.is_authoritative(),
             is_careful: self.options.is_careful,
             server,
-            transports,
-        }
+            transports: &self.transports(ask.opcode),
+        };
+        servers(sites, &self.shared.roots(), need)
     }
 
     /// The server at an address. Its key and version are requested when they are needed.
@@ -276,12 +274,7 @@ impl Client {
 
     /// Asks the servers of sites, one after the other, until one answers.
     pub(crate) async fn ask_sites(&self, sites: &[Site], ask: &Ask) -> Result<Answer, ClientError> {
-        let transports = self.transports(ask.opcode);
-        let servers = servers(
-            sites,
-            &self.shared.roots(),
-            self.need(ask, &transports, None),
-        );
+        let servers = self.servers_of(sites, ask, None);
         self.ask_servers(&servers, ask).await
     }
 

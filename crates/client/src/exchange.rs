@@ -87,7 +87,7 @@ impl Shared {
         let gate = session.gate.lock().await;
         // Another task may have opened the gate in the meantime.
         let gate = (!session.is_authenticated()).then_some(gate);
-        let answer = self.ask_once(server, ask, session).await?;
+        let answer = self.ask_once(server, ask, Some(session)).await?;
         let was_asked = answer.message.outcome() == ResponseCode::AuthenticationNeeded;
         let answer = self.authenticate(answer, ask, Some(login)).await?;
         if was_asked && is_accepted(answer.message.outcome()) {
@@ -97,16 +97,15 @@ impl Shared {
         Ok(answer)
     }
 
-    /// Sends a request in a session, without answering a challenge.
+    /// Sends a request, perhaps in a session, without answering a challenge.
     pub(crate) async fn ask_once(
         &self,
         server: &Server,
         ask: &Ask,
-        session: &Arc<Session>,
+        session: Option<&Arc<Session>>,
     ) -> Result<Answer, ClientError> {
-        let request = self.request(server, ask, Some(session))?;
-        self.send(server, &request, &request, ask, Some(session))
-            .await
+        let request = self.request(server, ask, session)?;
+        self.send(server, &request, &request, ask, session).await
     }
 
     /// Sends a request without a session.
@@ -116,8 +115,7 @@ impl Shared {
         ask: &Ask,
         login: Option<&Login>,
     ) -> Result<Answer, ClientError> {
-        let request = self.request(server, ask, None)?;
-        let answer = self.send(server, &request, &request, ask, None).await?;
+        let answer = self.ask_once(server, ask, None).await?;
         self.authenticate(answer, ask, login).await
     }
 

@@ -112,13 +112,9 @@ impl Client {
             let record = format!("0.NA/{}", prefix.to_ascii_uppercase());
             let trail = trail.deeper(handle)?;
             let service = Service::named(record);
-            let attempts = if is_fresh {
-                &[true][..]
-            } else {
-                &[false, true]
-            };
-            for is_fresh in attempts {
-                let found = self.gather(&service, Kind::Handles, *is_fresh, &trail);
+            let attempts = [false, true];
+            for is_fresh in attempts.into_iter().skip(is_fresh.into()) {
+                let found = self.gather(&service, Kind::Handles, is_fresh, &trail);
                 let sites = found.await?;
                 if !sites.is_empty() {
                     return Ok(sites);
@@ -265,13 +261,13 @@ impl Client {
             self.shared.cache.forget(handle);
         }
         let trail = trail.further(handle)?;
-        match Box::pin(asked.values(&request, false, &trail)).await {
-            Ok(found) => Ok(found.values),
-            Err(error) => match error.code() {
+        let found = Box::pin(asked.values(&request, false, &trail)).await;
+        found
+            .map(|found| found.values)
+            .or_else(|error| match error.code() {
                 Some(ResponseCode::HandleNotFound | ResponseCode::ValuesNotFound) => Ok(Vec::new()),
                 _ => Err(error),
-            },
-        }
+            })
     }
 }
 

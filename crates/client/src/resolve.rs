@@ -1,7 +1,7 @@
 //! Resolution: the values of a handle.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use handfast_wire::body::{ResolutionReply, ResolutionRequest};
 use handfast_wire::{OpFlags, Opcode, Value};
@@ -10,7 +10,6 @@ use crate::client::Client;
 use crate::error::{ClientError, ReplyFault};
 use crate::exchange::Ask;
 use crate::locate::Trail;
-use crate::roots::ROOT;
 use crate::target::Target;
 
 /// Which values of a handle to ask for.
@@ -166,15 +165,6 @@ impl Client {
             server: Some(answer.server().endpoint.to_string()),
             ..Resolution::default()
         })
-    }
-
-    /// The values of the root, by handle.
-    pub(crate) async fn root_values(
-        &self,
-    ) -> Result<BTreeMap<String, Vec<Value<'static>>>, ClientError> {
-        let request = ResolutionRequest::all(ROOT);
-        let found = self.values(&request, false, &Trail::default()).await?;
-        Ok(BTreeMap::from([(ROOT.to_string(), found.values)]))
     }
 }
 

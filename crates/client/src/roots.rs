@@ -6,6 +6,7 @@ use handfast_wire::json::{ParsedValue, read_site};
 use handfast_wire::{Codec, LocalInfo, RootInfo, Site, Value};
 use serde_json::Value as Json;
 
+use crate::administration::prefix_handle;
 use crate::service::{Kind, Service, sites_of};
 
 /// The root information: the sites of the root, known service handles, and sites of prefixes that
@@ -126,10 +127,7 @@ impl Roots {
 
     fn add_local<'p>(&mut self, prefixes: impl Iterator<Item = &'p str>, site: &Site) {
         for prefix in prefixes {
-            let mut key = prefix.to_ascii_uppercase();
-            if !key.contains('/') {
-                key.insert_str(0, "0.NA/");
-            }
+            let key = prefix_handle(prefix).to_ascii_uppercase();
             self.local.entry(key).or_default().push(site.clone());
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use handfast_wire::body::{
     Body, DhOffer, HandleRequest, KeyExchange, SessionSetup, SessionSetupReply,
@@ -20,7 +20,7 @@ use crate::client::succeeded;
 use crate::error::{ClientError, ReplyFault};
 use crate::exchange::Ask;
 use crate::service::Server;
-use crate::shared::Shared;
+use crate::shared::{Shared, lock};
 use crate::transport::{Endpoint, Packed};
 
 /// A session with one server, for one identity.
@@ -177,7 +177,7 @@ impl Shared {
             serial: None,
             keys: Vec::new(),
         };
-        self.ask_once(&server, &ask, session).await.map(drop)
+        self.ask_once(&server, &ask, Some(session)).await.map(drop)
     }
 
     /// "Since session MACs hide the server's key, the client must request CT on `SESSION_SETUP`."
@@ -211,10 +211,6 @@ impl Shared {
             .map_err(|error| fault(ReplyFault::Signature(error)))?;
         Ok(Session::new(id, key, version))
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The maximum number of sessions.

@@ -1,7 +1,7 @@
 //! The state that all clones of a client share.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use handfast_wire::Site;
 
@@ -16,7 +16,7 @@ pub(crate) struct Shared {
     pub(crate) environment: Environment,
     pub(crate) cache: Cache,
     pub(crate) sessions: Sessions,
-    roots: RwLock<Arc<Roots>>,
+    roots: Mutex<Arc<Roots>>,
     /// Site information of servers that were asked by address.
     sites: Mutex<HashMap<ServerAddress, Site>>,
 }
@@ -27,33 +27,34 @@ impl Shared {
             environment,
             cache: Cache::new(max_answers),
             sessions: Sessions::default(),
-            roots: RwLock::default(),
+            roots: Mutex::default(),
             sites: Mutex::default(),
         }
     }
 
     pub(crate) fn roots(&self) -> Arc<Roots> {
-        let roots = self.roots.read().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&roots)
+        Arc::clone(&lock(&self.roots))
     }
 
     pub(crate) fn set_roots(&self, roots: Roots) {
-        let mut roots_slot = self.roots.write().unwrap_or_else(PoisonError::into_inner);
-        *roots_slot = Arc::new(roots);
+        *lock(&self.roots) = Arc::new(roots);
     }
 
     pub(crate) fn site_of(&self, address: &ServerAddress) -> Option<Site> {
-        let sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
-        sites.get(address).cloned()
+        lock(&self.sites).get(address).cloned()
     }
 
     pub(crate) fn keep_site(&self, address: &ServerAddress, site: &Site) {
-        let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sites = lock(&self.sites);
         if sites.len() >= MAX_CACHED_SITES {
             sites.clear();
         }
         sites.insert(address.clone(), site.clone());
     }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 const MAX_CACHED_SITES: usize = 1_024;

@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::string::ToString;
 use core::fmt;
 
-use crate::chars::{ALPHANUMERIC, CharSet, DIGIT, strip_scheme};
+use crate::chars::{ALPHANUMERIC, CharSet, DIGIT, lowercase, strip_scheme};
 use crate::error::{ErrorKind, ParseError, Part};
 use crate::hdl_uri::{check_canonical_length, check_length, wrong_scheme};
 use crate::percent::{self, NonAscii, Piece};
@@ -124,9 +124,7 @@ impl<'a> Ark<'a> {
 
     /// `NAAN "/" name` in canonical form, which `ark:` precedes.
     pub(crate) fn write_names(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        for c in self.naan.chars() {
-            out.write_char(c.to_ascii_lowercase())?;
-        }
+        out.write_str(&lowercase(&self.naan))?;
         out.write_char('/')?;
         for piece in percent::pieces(self.name_without_tail()) {
             match piece {

@@ -1,5 +1,6 @@
 //! Character classes: those of RFC 3986, and the printable characters of a handle.
 
+use alloc::borrow::Cow;
 use core::fmt;
 
 /// A set of ASCII characters: one bit for each byte, in words that a parser can look up fast.
@@ -101,6 +102,15 @@ pub(crate) fn strip_scheme<'a>(text: &'a str, scheme: &str) -> Option<&'a str> {
     head.eq_ignore_ascii_case(scheme)
         .then_some(rest)?
         .strip_prefix(':')
+}
+
+/// In ASCII lowercase; copied only if it is not.
+pub(crate) fn lowercase(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|b| b.is_ascii_uppercase()) {
+        Cow::Owned(text.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 #[cfg(test)]

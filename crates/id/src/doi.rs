@@ -3,7 +3,7 @@
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
-use crate::chars::{PATH, strip_scheme};
+use crate::chars::{PATH, lowercase, strip_scheme};
 use crate::error::{ErrorKind, ParseError, Part};
 use crate::handle::{CaseRule, Handle};
 use crate::hdl_uri::{check_dot_segment, check_length};
@@ -158,13 +158,8 @@ fn in_input(error: ParseError, base: usize) -> ParseError {
 
 impl fmt::Display for Doi<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let handle = self.0.as_str();
         f.write_str("doi:")?;
-        if handle.bytes().any(|b| b.is_ascii_uppercase()) {
-            f.write_str(&handle.to_ascii_lowercase())
-        } else {
-            f.write_str(handle)
-        }
+        f.write_str(&lowercase(self.0.as_str()))
     }
 }
 

@@ -411,20 +411,11 @@ mod tests {
             assert_eq!(handle.as_str(), text);
             assert!(handle.irregularity().is_some());
         }
-        assert!(
-            Handle::from_stored("20.1000/x")
-                .unwrap()
-                .irregularity()
-                .is_none()
-        );
-        assert_eq!(
-            Handle::from_stored("/x").unwrap_err().code(),
-            "empty-prefix"
-        );
-        assert_eq!(
-            Handle::from_stored("x").unwrap_err().code(),
-            "missing-suffix"
-        );
+        let regular = Handle::from_stored("20.1000/x").unwrap();
+        assert!(regular.irregularity().is_none());
+        for (text, code) in [("/x", "empty-prefix"), ("x", "missing-suffix")] {
+            assert_eq!(Handle::from_stored(text).unwrap_err().code(), code);
+        }
     }
 
     #[test]

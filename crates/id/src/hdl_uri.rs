@@ -15,6 +15,7 @@ use crate::handle::{self, CaseRule, Handle, MAX_HANDLE};
 use crate::percent::{self, NonAscii};
 use crate::prefix;
 use crate::tail::Tail;
+use crate::words::words;
 
 /// `X-4`: any text but a handle, and its canonical form, is at most this many bytes long.
 pub const MAX_TEXT: usize = 8_192;
@@ -49,34 +50,23 @@ pub struct HdlUri<'a> {
     form: HdlForm,
 }
 
-/// In which form a handle was written as a URI.
-///
-/// ```
-/// use handfast_id::{HdlForm, HdlUri};
-///
-/// assert_eq!(HdlUri::parse("hdl:20.1000/5555")?.form(), HdlForm::Path);
-/// assert_eq!(HdlForm::Path.as_str(), "path");
-/// # Ok::<_, handfast_id::ParseError>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum HdlForm {
-    /// `hdl://prefix/suffix`
-    Host,
-    /// The URL of an HTTP resolver.
-    Http,
-    /// `hdl:prefix/suffix`, the canonical one.
-    Path,
-}
-
-impl HdlForm {
-    /// `host`, `http` or `path`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Http => "http",
-            Self::Path => "path",
-        }
+words! {
+    /// In which form a handle was written as a URI.
+    ///
+    /// ```
+    /// use handfast_id::{HdlForm, HdlUri};
+    ///
+    /// assert_eq!(HdlUri::parse("hdl:20.1000/5555")?.form(), HdlForm::Path);
+    /// assert_eq!(HdlForm::Path.as_str(), "path");
+    /// # Ok::<_, handfast_id::ParseError>(())
+    /// ```
+    HdlForm {
+        /// `hdl://prefix/suffix`
+        Host = "host",
+        /// The URL of an HTTP resolver.
+        Http = "http",
+        /// `hdl:prefix/suffix`, the canonical one.
+        Path = "path",
     }
 }
 

@@ -20,6 +20,7 @@ use crate::rules::{HandleProfile, Rules};
 use crate::spellings::Spellings;
 use crate::tail::Tail;
 use crate::urn::Urn;
+use crate::words::words;
 
 /// An identifier of any scheme.
 ///
@@ -181,16 +182,10 @@ impl Identifier<'_> {
     /// The lookup key: all spellings of one thing have one key (`EQ-1`).
     #[must_use]
     pub fn key(&self, rules: &dyn Rules) -> Key {
-        match self {
-            Self::Cordra(id) => handle_key(id.record(), rules),
-            Self::Doi(doi) => handle_key(doi.handle(), rules),
-            Self::Handle(handle) => handle_key(handle, rules),
-            Self::Hdl(uri) => handle_key(uri.handle(), rules),
-            Self::Info(_) => match self.named(rules) {
-                Some(named) => named.key(rules),
-                None => Key::of_canonical(self.canonical(rules)),
-            },
-            Self::Ark(_) | Self::Urn(_) => Key::of_canonical(self.to_string()),
+        match (self.handle(), self.named(rules)) {
+            (Some(handle), _) => handle_key(handle, rules),
+            (None, Some(named)) => named.key(rules),
+            (None, None) => Key::of_canonical(self.canonical(rules)),
         }
     }
 
@@ -360,36 +355,38 @@ impl fmt::Display for Identifier<'_> {
     }
 }
 
-/// How a text is to be read.
-///
-/// ```
-/// use handfast_id::Scheme;
-///
-/// assert_eq!("cordra".parse(), Ok(Scheme::Cordra));
-/// assert_eq!(Scheme::Cordra.as_str(), "cordra");
-/// assert!("gopher".parse::<Scheme>().is_err());
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Scheme {
-    /// Any scheme: a text that a person pastes.
-    #[default]
-    Any,
-    /// `ark:NAAN/name`
-    Ark,
-    /// `naming-authority/path`
-    Cordra,
-    /// `doi:10.…`, or another spelling of a DOI.
-    Doi,
-    /// `prefix/suffix`
-    Handle,
-    /// `hdl:prefix/suffix` or `hdl://prefix/suffix`
-    Hdl,
-    /// The URL of a known resolver.
-    Http,
-    /// `info:namespace/identifier`
-    Info,
-    /// `urn:NID:NSS`
-    Urn,
+words! {
+    /// How a text is to be read.
+    ///
+    /// ```
+    /// use handfast_id::Scheme;
+    ///
+    /// assert_eq!("cordra".parse(), Ok(Scheme::Cordra));
+    /// assert_eq!(Scheme::Cordra.as_str(), "cordra");
+    /// assert!("gopher".parse::<Scheme>().is_err());
+    /// ```
+    #[derive(Default)]
+    Scheme {
+        /// Any scheme: a text that a person pastes.
+        #[default]
+        Any = "any",
+        /// `ark:NAAN/name`
+        Ark = "ark",
+        /// `naming-authority/path`
+        Cordra = "cordra",
+        /// `doi:10.…`, or another spelling of a DOI.
+        Doi = "doi",
+        /// `prefix/suffix`
+        Handle = "handle",
+        /// `hdl:prefix/suffix` or `hdl://prefix/suffix`
+        Hdl = "hdl",
+        /// The URL of a known resolver.
+        Http = "http",
+        /// `info:namespace/identifier`
+        Info = "info",
+        /// `urn:NID:NSS`
+        Urn = "urn",
+    }
 }
 
 impl Scheme {
@@ -405,22 +402,6 @@ impl Scheme {
         Self::Http,
         Self::Any,
     ];
-
-    /// Its name, such as `hdl`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::Ark => "ark",
-            Self::Cordra => "cordra",
-            Self::Doi => "doi",
-            Self::Handle => "handle",
-            Self::Hdl => "hdl",
-            Self::Http => "http",
-            Self::Info => "info",
-            Self::Urn => "urn",
-        }
-    }
 }
 
 impl fmt::Display for Scheme {
@@ -587,17 +568,12 @@ mod tests {
 
     #[test]
     fn info_keys_are_those_of_what_they_name_only_if_it_is_one() {
-        assert_eq!(
-            id("info:hdl/no-slash").key(&Standard).as_str(),
-            "info:hdl/no-slash"
-        );
-        assert_eq!(
-            id("info:doi/20.1/x").key(&Standard).as_str(),
-            "info:doi/20.1/X"
-        );
-        assert_eq!(
-            id("info:bnf/a/b#c").key(&Standard).as_str(),
-            "info:bnf/a/b#c"
-        );
+        for (text, key) in [
+            ("info:hdl/no-slash", "info:hdl/no-slash"),
+            ("info:doi/20.1/x", "info:doi/20.1/X"),
+            ("info:bnf/a/b#c", "info:bnf/a/b#c"),
+        ] {
+            assert_eq!(id(text).key(&Standard).as_str(), key);
+        }
     }
 }

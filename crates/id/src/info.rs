@@ -8,12 +8,13 @@ use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-use crate::chars::{PATH, PCHAR, strip_scheme};
+use crate::chars::{PATH, PCHAR, lowercase, strip_scheme};
 use crate::error::{ErrorKind, ParseError, Part};
 use crate::hdl_uri::{check_canonical_length, check_length, wrong_scheme};
 use crate::namespace::{Namespace, NamespaceLookup};
 use crate::percent::{self, NonAscii, Piece};
-use crate::rules::Rules;
+use crate::rules::{Rules, Standard};
+use crate::spellings;
 use crate::tail::{check_fragment, owned};
 
 /// An `info` URI such as `info:lccn/2002022641`.
@@ -130,12 +131,7 @@ impl<'a> InfoUri<'a> {
     /// ```
     pub fn new(namespace: &str, identifier: &str) -> Result<InfoUri<'static>, ParseError> {
         check_namespace(namespace)?;
-        let mut text = String::from("info:");
-        text.push_str(namespace);
-        text.push('/');
-        // Writing to a string cannot fail.
-        let _ = percent::write_encoded(&mut text, identifier, &PATH);
-        InfoUri::parse(&text).map(InfoUri::into_owned)
+        InfoUri::parse(&spellings::info(namespace, identifier, &Standard)).map(InfoUri::into_owned)
     }
 
     /// The namespace, in lowercase.
@@ -378,14 +374,6 @@ fn write_normalised(out: &mut dyn fmt::Write, identifier: &str) -> fmt::Result {
         }
     }
     Ok(())
-}
-
-fn lowercase(text: &str) -> Cow<'_, str> {
-    if text.bytes().any(|b| b.is_ascii_uppercase()) {
-        Cow::Owned(text.to_ascii_lowercase())
-    } else {
-        Cow::Borrowed(text)
-    }
 }
 
 impl fmt::Display for InfoUri<'_> {

@@ -32,6 +32,7 @@ mod tail;
 mod traits;
 mod urn;
 mod urn_profile;
+mod words;
 
 pub use ark::Ark;
 pub use cordra::CordraId;

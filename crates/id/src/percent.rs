@@ -8,6 +8,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use percent_encoding::{AsciiSet, percent_decode_str, percent_encode_byte, utf8_percent_encode};
+
 use crate::chars::CharSet;
 use crate::error::{ErrorKind, ParseError, Part};
 
@@ -128,7 +130,7 @@ pub(crate) fn earlier_error(
     check: impl FnOnce(&str) -> Result<(), ParseError>,
 ) -> Option<ParseError> {
     let mut bytes = Vec::with_capacity(head.len() + 1);
-    decode_bytes(head, &mut bytes);
+    bytes.extend(percent_decode_str(head));
     let valid = match core::str::from_utf8(&bytes) {
         Ok(_) => bytes.len(),
         Err(error) => error.valid_up_to(),
@@ -154,24 +156,11 @@ pub(crate) fn decode_behind(head: &[&str], text: &str) -> Result<String, usize> 
     for text in head {
         bytes.extend_from_slice(text.as_bytes());
     }
-    decode_bytes(text, &mut bytes);
+    bytes.extend(percent_decode_str(text));
     String::from_utf8(bytes).map_err(|error| {
         let decoded = error.utf8_error().valid_up_to().saturating_sub(head_len);
         encoded_offset(text, decoded)
     })
-}
-
-fn decode_bytes(text: &str, out: &mut Vec<u8>) {
-    let mut rest = text.as_bytes();
-    while let [byte, tail @ ..] = rest {
-        if let (b'%', Some((value, tail))) = (byte, hex_pair(tail)) {
-            out.push(value);
-            rest = tail;
-        } else {
-            out.push(*byte);
-            rest = tail;
-        }
-    }
 }
 
 /// Where in `text` the byte stands that comes `decoded` bytes into its decoded form.
@@ -228,13 +217,8 @@ pub(crate) fn write_upper_triplets(out: &mut dyn fmt::Write, text: &str) -> fmt:
             Piece::Triplet(byte) => write_triplet(out, byte)?,
             Piece::Bare(bare) if bare.is_ascii() => out.write_str(bare)?,
             Piece::Bare(bare) => {
-                for c in bare.chars() {
-                    if c.is_ascii() {
-                        out.write_char(c)?;
-                    } else {
-                        write_triplets(out, c)?;
-                    }
-                }
+                // All that is not ASCII is encoded, whatever the set.
+                write!(out, "{}", utf8_percent_encode(bare, &AsciiSet::EMPTY))?;
             }
         }
     }
@@ -261,16 +245,7 @@ fn write_triplets(out: &mut dyn fmt::Write, c: char) -> fmt::Result {
 }
 
 pub(crate) fn write_triplet(out: &mut dyn fmt::Write, byte: u8) -> fmt::Result {
-    let digit = |value: u8| {
-        char::from(if value < 10 {
-            b'0' + value
-        } else {
-            b'A' + value - 10
-        })
-    };
-    out.write_char('%')?;
-    out.write_char(digit(byte >> 4))?;
-    out.write_char(digit(byte & 0xF))
+    out.write_str(percent_encode_byte(byte))
 }
 
 #[cfg(test)]

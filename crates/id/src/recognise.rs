@@ -12,6 +12,7 @@ use crate::percent::NonAscii;
 use crate::rules::{HandleProfile, Rules};
 use crate::tail::Tail;
 use crate::urn::Urn;
+use crate::words::words;
 
 /// Reads text that a person typed or pasted.
 ///
@@ -111,38 +112,26 @@ impl Recognised<'_> {
     }
 }
 
-/// The rule that recognised an identifier.
-///
-/// ```
-/// use handfast_id::{RecognisedBy, Standard, recognise};
-///
-/// let by = |text| recognise(text, &Standard).unwrap().by;
-/// assert_eq!(by("hdl:20.1000/5555"), RecognisedBy::Scheme);
-/// assert_eq!(by("20.1000/5555"), RecognisedBy::BareHandle);
-/// assert_eq!(RecognisedBy::BareHandle.as_str(), "bare handle");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RecognisedBy {
-    /// It has the form of a handle, a DOI or a CORDRA identifier.
-    BareHandle,
-    /// It begins with `urn-<digits>:`.
-    BareUrn,
-    /// It is a URL of a known resolver.
-    Resolver,
-    /// It begins with a known scheme.
-    Scheme,
-}
-
-impl RecognisedBy {
-    /// In words.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::BareHandle => "bare handle",
-            Self::BareUrn => "bare urn-<number>: name",
-            Self::Resolver => "URL of a known resolver",
-            Self::Scheme => "known scheme",
-        }
+words! {
+    /// The rule that recognised an identifier.
+    ///
+    /// ```
+    /// use handfast_id::{RecognisedBy, Standard, recognise};
+    ///
+    /// let by = |text| recognise(text, &Standard).unwrap().by;
+    /// assert_eq!(by("hdl:20.1000/5555"), RecognisedBy::Scheme);
+    /// assert_eq!(by("20.1000/5555"), RecognisedBy::BareHandle);
+    /// assert_eq!(RecognisedBy::BareHandle.as_str(), "bare handle");
+    /// ```
+    RecognisedBy {
+        /// It has the form of a handle, a DOI or a CORDRA identifier.
+        BareHandle = "bare handle",
+        /// It begins with `urn-<digits>:`.
+        BareUrn = "bare urn-<number>: name",
+        /// It is a URL of a known resolver.
+        Resolver = "URL of a known resolver",
+        /// It begins with a known scheme.
+        Scheme = "known scheme",
     }
 }
 

@@ -218,7 +218,7 @@ fn printer(rules: &dyn Rules, known: impl Fn(&&HttpResolver) -> bool) -> Option<
 }
 
 /// The `info` URI of a literal identifier.
-fn info(namespace: &str, identifier: &str, rules: &dyn Rules) -> String {
+pub(crate) fn info(namespace: &str, identifier: &str, rules: &dyn Rules) -> String {
     let mut out = String::from("info:");
     out.push_str(namespace);
     out.push('/');

@@ -15,6 +15,7 @@ use crate::error::ParseError;
 use crate::hdl_uri::{MAX_TEXT, check_canonical_length};
 use crate::pattern::{Pattern, PatternError};
 use crate::percent;
+use crate::words::words;
 
 /// An ordered list of normalisation steps, at most 16.
 ///
@@ -100,29 +101,19 @@ enum Action {
     Trim(String),
 }
 
-/// Which way ASCII letters are folded.
-///
-/// ```
-/// use handfast_id::{Fold, Step};
-///
-/// assert_eq!(Step::fold(Fold::Upper).apply("a%c3b").as_deref(), Some("A%c3B"));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fold {
-    /// `A-Z` to `a-z`.
-    Lower,
-    /// `a-z` to `A-Z`.
-    Upper,
-}
-
-impl Fold {
-    /// `lower` or `upper`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Lower => "lower",
-            Self::Upper => "upper",
-        }
+words! {
+    /// Which way ASCII letters are folded.
+    ///
+    /// ```
+    /// use handfast_id::{Fold, Step};
+    ///
+    /// assert_eq!(Step::fold(Fold::Upper).apply("a%c3b").as_deref(), Some("A%c3B"));
+    /// ```
+    Fold {
+        /// `A-Z` to `a-z`.
+        Lower = "lower",
+        /// `a-z` to `A-Z`.
+        Upper = "upper",
     }
 }
 

@@ -6,7 +6,7 @@
 use alloc::borrow::Cow;
 use core::fmt;
 
-use crate::chars::{PATH, URIC, strip_scheme};
+use crate::chars::{PATH, URIC, lowercase, strip_scheme};
 use crate::error::{ErrorKind, ParseError, Part};
 use crate::hdl_uri::{check_canonical_length, check_length, wrong_scheme};
 use crate::percent::{self, NonAscii, Piece};
@@ -92,11 +92,7 @@ impl<'a> Urn<'a> {
             Some((nss, components)) => (nss, components),
             None => (rest, ""),
         };
-        let nid = if nid.bytes().any(|b| b.is_ascii_uppercase()) {
-            Cow::Owned(nid.to_ascii_lowercase())
-        } else {
-            Cow::Borrowed(nid)
-        };
+        let nid = lowercase(nid);
         let profile = rules.urn_profile(&nid);
         // Both look at every character: whichever finds the first that cannot be right is heard.
         let by_profile = profile.map_or(Ok(None), |profile| profile.read(nss, nss_at, non_ascii));

@@ -8,6 +8,8 @@
     reason = "a test may panic"
 )]
 
+mod common;
+
 use std::collections::BTreeSet;
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -19,6 +21,8 @@ use std::thread;
 
 use handfast_registry::{Edit, Environment, NewAuthority, NewName, Principal, Registry};
 use libtest_mimic::{Arguments, Trial};
+
+use common::fill_with;
 
 const ROUNDS: u64 = 200;
 const WRITERS: u64 = 4;
@@ -42,13 +46,7 @@ fn world(round: u64) -> Environment {
     let count = AtomicU64::new(round << 32);
     Environment::new(
         move || 1_800_000_000_000 + round,
-        move |bytes| {
-            let draw = count.fetch_add(1, Ordering::Relaxed).to_be_bytes();
-            bytes
-                .iter_mut()
-                .zip(draw.iter().cycle())
-                .for_each(|(byte, d)| *byte = *d);
-        },
+        move |bytes| fill_with(bytes, count.fetch_add(1, Ordering::Relaxed)),
     )
 }
 

@@ -9,6 +9,8 @@
     reason = "a test may panic, and the child reports to its parent"
 )]
 
+mod common;
+
 use std::env;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -28,6 +30,8 @@ use handfast_registry::{
 };
 use handfast_store::{Store, Table, TableKey};
 use libtest_mimic::{Arguments, Trial};
+
+use common::fill_with;
 
 const OPERATOR: Principal = Principal::Operator;
 const NAMES: u64 = 9_000;
@@ -72,13 +76,7 @@ fn world(seed: u64) -> Environment {
     let count = AtomicU64::new(seed << 32);
     Environment::new(
         || 1_800_000_000_000,
-        move |bytes| {
-            let draw = count.fetch_add(1, Ordering::Relaxed).to_be_bytes();
-            bytes
-                .iter_mut()
-                .zip(draw.iter().cycle())
-                .for_each(|(byte, d)| *byte = *d);
-        },
+        move |bytes| fill_with(bytes, count.fetch_add(1, Ordering::Relaxed)),
     )
 }
 

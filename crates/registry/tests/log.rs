@@ -7,6 +7,8 @@
     reason = "a test may panic"
 )]
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,19 +24,15 @@ use proptest::prelude::*;
 use signed_note::{Note, StandardVerifier, VerifierList};
 use tlog_tiles::{Hash, HashReader, Tile, TileHashReader, TileReader};
 
+use common::fill_with;
+
 const OPERATOR: Principal = Principal::Operator;
 
 fn world() -> Environment {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     Environment::new(
         || 1_800_000_000_000 + COUNT.fetch_add(1, Ordering::Relaxed),
-        |bytes| {
-            let draw = COUNT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
-            bytes
-                .iter_mut()
-                .zip(draw.iter().cycle())
-                .for_each(|(byte, d)| *byte = *d);
-        },
+        |bytes| fill_with(bytes, COUNT.fetch_add(1, Ordering::Relaxed)),
     )
 }
 

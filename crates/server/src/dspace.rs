@@ -17,11 +17,11 @@ use hyper::header::ACCEPT;
 use hyper::{Request, StatusCode};
 use percent_encoding::{AsciiSet, percent_decode};
 use serde::de::DeserializeOwned;
-use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use crate::error::Fault;
 use crate::http::percent::{all_but, encode};
+use crate::runtime::own_runtime::OwnRuntime;
 
 /// How long a repository may take to respond.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -44,22 +44,17 @@ pub struct Dspace {
     /// Endpoints by prefix, in uppercase.
     endpoints: HashMap<String, String>,
     http: HttpClient,
-    runtime: Option<Runtime>,
+    runtime: OwnRuntime,
     permits: Arc<Semaphore>,
 }
 
 impl Dspace {
     /// Asks repositories for their prefixes, and lists those that do not answer.
     pub fn connect(sources: Vec<DspaceSource>) -> io::Result<(Self, Vec<String>)> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("handfast-dspace")
-            .enable_all()
-            .build()?;
         let mut dspace = Self {
             endpoints: HashMap::new(),
             http: HttpClient::new(TrustAnchors::System)?,
-            runtime: Some(runtime),
+            runtime: OwnRuntime::new("handfast-dspace")?,
             permits: Arc::new(Semaphore::new(MAX_REQUESTS)),
         };
         let mut silent = Vec::new();
@@ -125,7 +120,7 @@ impl Dspace {
         let permit = permit.map_err(|_| Fault::plain(ResponseCode::ServerTooBusy))?;
         let (answer, answered) = sync_channel(1);
         let http = self.http.clone();
-        let runtime = self.runtime.as_ref().ok_or_else(failed)?;
+        let runtime = self.runtime.get().ok_or_else(failed)?;
         runtime.spawn(async move {
             let fetched = fetch(&http, &url).await;
             if let Err(error) = &fetched {
@@ -138,15 +133,6 @@ impl Dspace {
         let bytes = answered.recv().map_err(|_| failed())?;
         let bytes = bytes.map_err(|_| failed())?;
         serde_json::from_slice(&bytes).map_err(|_| failed())
-    }
-}
-
-impl Drop for Dspace {
-    /// Does not wait for requests in progress: this may run on a thread that must not block.
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 

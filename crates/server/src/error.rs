@@ -19,6 +19,12 @@ impl Fault {
         }
     }
 
+    /// A value is there already.
+    pub(crate) fn index_conflict(index: u32) -> Self {
+        let text = format!("Index conflict for {index}");
+        Self::new(ResponseCode::ValueAlreadyExists, text)
+    }
+
     /// A code that says it all.
     pub(crate) fn plain(code: ResponseCode) -> Self {
         Self::new(code, "")
@@ -34,6 +40,11 @@ impl From<RegistryError> for Fault {
     /// §2.3. What fails here is nobody's business outside: it is logged, and the code is said.
     fn from(error: RegistryError) -> Self {
         let code = code(&error);
+        if let RegistryError::Value { index, problem } = &error
+            && *problem == ValueProblem::Exists
+        {
+            return Self::index_conflict(*index);
+        }
         if code == ResponseCode::Error {
             tracing::error!(%error, "a request failed");
             return Self::new(code, "the server failed");

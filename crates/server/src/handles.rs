@@ -2,10 +2,13 @@
 //!
 //! Values come from the registry, from a template of their prefix, or from a `DSpace` repository.
 
+use std::ops::ControlFlow;
+
 use handfast_id::Handle;
-use handfast_registry::{AuthorityStatus, Reading, Record, RecordRef, State};
+use handfast_registry::{AuthorityStatus, NewValue, Principal, Reading, Record, RecordRef, State};
 use handfast_wire::body::ResolutionRequest;
-use handfast_wire::{ResponseCode, Value};
+use handfast_wire::json::ParsedValue;
+use handfast_wire::{Reference, ResponseCode, Value};
 
 use crate::auth::login::Authenticated;
 use crate::context::ServerContext;
@@ -131,6 +134,15 @@ impl ServerContext {
         record.ok_or_else(|| Fault::plain(ResponseCode::HandleNotFound))
     }
 
+    /// A prefix must be an authority of this server that is in force.
+    pub(crate) fn need_in_force(&self, prefix: &str) -> Result<(), Fault> {
+        let authority = self.registry.authority(&Principal::Operator, prefix);
+        if authority.is_ok_and(|authority| authority.status.is_in_force()) {
+            return Ok(());
+        }
+        Err(Fault::plain(ResponseCode::ServerNotResponsible))
+    }
+
     pub(crate) fn need_responsible(&self, handle: &str) -> Result<(), Fault> {
         if self.registry.is_responsible(handle)? {
             return Ok(());
@@ -146,5 +158,25 @@ impl ServerContext {
             .filter(|authority| authority.status != AuthorityStatus::Retired)
             .filter_map(|authority| authority.path.prefix());
         Ok(prefixes.map(|prefix| format!("0.NA/{prefix}")).collect())
+    }
+}
+
+/// A value that a client has sent as JSON.
+pub(crate) fn new_value(given: ParsedValue<'_>) -> NewValue {
+    let references = given.references.into_iter();
+    NewValue {
+        permissions: given.permissions,
+        ttl: given.ttl,
+        references: references.map(Reference::into_owned).collect(),
+        ..NewValue::new(given.index, &given.value_type, &given.data)
+    }
+}
+
+/// Ends a visit of names or authorities when there are enough.
+pub(crate) fn stop_if(is_enough: bool) -> ControlFlow<()> {
+    if is_enough {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
     }
 }

@@ -54,10 +54,12 @@ pub(crate) fn value(text: &str) -> Value<'static> {
 /// Memory that the system can still give, and all that it has, in octets.
 fn memory() -> Option<(u64, u64)> {
     let told = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let of = |name: &str| {
-        let line = told.lines().find_map(|line| line.strip_prefix(name))?;
-        let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
-        Some(kibibytes << 10)
-    };
-    Some((of("MemAvailable:")?, of("MemTotal:")?))
+    Some((octets(&told, "MemAvailable:")?, octets(&told, "MemTotal:")?))
+}
+
+/// A number of the system's about memory: `VmRSS:     1024 kB`.
+pub(crate) fn octets(told: &str, field: &str) -> Option<u64> {
+    let line = told.lines().find_map(|line| line.strip_prefix(field))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1_024)
 }

@@ -117,9 +117,7 @@ impl<'e> Loading<'e> {
             database.put(txn, &value, &key)?;
         }
         if is_behind || is_behind_indexed_name {
-            let last = self.last_indexed_name.get_or_insert_default();
-            last.clear();
-            last.extend_from_slice(&key);
+            (*key).clone_into(self.last_indexed_name.get_or_insert_default());
         }
         Ok(())
     }
@@ -162,9 +160,7 @@ impl<'e> Loading<'e> {
 
     fn set_last(&mut self, table: Table, key: &[u8]) {
         if let Some(slot) = self.last.get_mut(table.number()) {
-            let last = slot.get_or_insert_default();
-            last.clear();
-            last.extend_from_slice(key);
+            key.clone_into(slot.get_or_insert_default());
         }
     }
 }

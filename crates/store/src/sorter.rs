@@ -216,8 +216,8 @@ impl Head {
                 };
                 *at += 1;
                 let (key, payload) = gathered.read(entry);
-                replace(&mut self.key, key);
-                replace(&mut self.payload, payload);
+                key.clone_into(&mut self.key);
+                payload.clone_into(&mut self.payload);
                 self.order = entry.order;
                 return Ok(true);
             }
@@ -242,11 +242,6 @@ fn fill(file: &mut impl Read, buffer: &mut Vec<u8>, length: [u8; 4]) -> io::Resu
     let length = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
     buffer.resize(length, 0);
     file.read_exact(buffer)
-}
-
-fn replace(buffer: &mut Vec<u8>, bytes: &[u8]) {
-    buffer.clear();
-    buffer.extend_from_slice(bytes);
 }
 
 impl Ord for Head {

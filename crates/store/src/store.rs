@@ -11,7 +11,6 @@ use std::sync::mpsc::sync_channel;
 use crate::embedded::{Embedded, Snapshot};
 use crate::error::StoreError;
 use crate::health::{DiskSpace, Health};
-use crate::loading::Loading;
 use crate::table_key::{Table, TableKey};
 use crate::writer::{Change, Write, Writer};
 
@@ -38,7 +37,7 @@ pub const FORMAT: u32 = 2;
 /// ```
 pub struct Store {
     // The writer comes first, so that it ends before the folder is unlocked.
-    writer: Writer,
+    pub(crate) writer: Writer,
     engine: Arc<Embedded>,
     health: Arc<Health>,
 }
@@ -116,7 +115,7 @@ impl Store {
     pub fn open_read_only(folder: &Path) -> Result<Self, StoreError> {
         check_exists(folder)?;
         let store = Self {
-            writer: Writer::none(),
+            writer: Writer::default(),
             engine: Arc::new(Embedded::open_read_only(folder)?),
             health: Arc::default(),
         };
@@ -251,44 +250,6 @@ impl Store {
             .unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }
 
-    /// Submits a change; the writer calls `answer` when it is on disk, rejected or failed.
-    pub fn submit<T: Send + 'static, R: From<StoreError> + Send + 'static>(
-        &self,
-        decide: impl FnOnce(&Snapshot<'_>) -> Change<T, R> + Send + 'static,
-        answer: impl FnOnce(Result<T, R>) + Send + 'static,
-    ) {
-        self.writer.submit(decide, answer);
-    }
-
-    /// Submits a load: many entries, in the order of their keys, in a transaction of its own. The
-    /// writer calls `answer` when it is on disk or has failed; a failed load writes nothing.
-    ///
-    /// ```
-    /// use handfast_store::{TableKey, Store, StoreError};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let store = Store::create(folder.path())?;
-    /// let (done, wait) = std::sync::mpsc::channel();
-    /// store.load(
-    ///     |loading| {
-    ///         for name in ["a", "b", "c"] {
-    ///             loading.put(&TableKey::record(name.as_bytes()), b"")?;
-    ///         }
-    ///         Ok::<_, StoreError>(3)
-    ///     },
-    ///     move |outcome| done.send(outcome).unwrap(),
-    /// );
-    /// assert_eq!(wait.recv()??, 3);
-    /// # Ok::<_, Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn load<T: Send + 'static, R: From<StoreError> + Send + 'static>(
-        &self,
-        load: impl FnOnce(&mut Loading<'_>) -> Result<T, R> + Send + 'static,
-        answer: impl FnOnce(Result<T, R>) + Send + 'static,
-    ) {
-        self.writer.submit_load(load, answer);
-    }
-
     /// Writes a copy of the newest snapshot to a new file of mode 0600, while reads and writes
     /// continue.
     pub fn backup(&self, file: &Path) -> Result<(), StoreError> {
@@ -303,8 +264,8 @@ impl Store {
             .inspect_err(|_| drop(fs::remove_file(file)))
     }
 
-    /// Writes a copy to an open file, from its position on. It reads all tables to their end first: a copy of a damaged
-    /// store would look like a backup.
+    /// Writes a copy to an open file, from its position on. It reads all tables to their end first:
+    /// a copy of a damaged store would look like a backup.
     pub fn backup_to(&self, file: &mut File) -> Result<(), StoreError> {
         for table in self.check()? {
             table.entries?;

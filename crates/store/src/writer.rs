@@ -15,6 +15,7 @@ use crate::embedded::{Embedded, Snapshot, Writing};
 use crate::error::StoreError;
 use crate::health::Health;
 use crate::loading::Loading;
+use crate::store::Store;
 use crate::table_key::TableKey;
 
 /// One write of a change.
@@ -147,7 +148,66 @@ where
     }
 }
 
-/// The thread that writes.
+/// Work for the writer of a store.
+impl Store {
+    /// Submits a change; the writer calls `answer` when it is on disk, rejected or failed.
+    pub fn submit<T: Send + 'static, R: From<StoreError> + Send + 'static>(
+        &self,
+        decide: impl FnOnce(&Snapshot<'_>) -> Change<T, R> + Send + 'static,
+        answer: impl FnOnce(Result<T, R>) + Send + 'static,
+    ) {
+        self.writer.send(Job::Change(Box::new(Pending {
+            decide: Some(decide),
+            answer,
+            decided: Ok(None),
+        })));
+    }
+
+    /// Submits a load: many entries, in the order of their keys, in a transaction of its own. The
+    /// writer calls `answer` when it is on disk or has failed; a failed load writes nothing.
+    ///
+    /// ```
+    /// use handfast_store::{TableKey, Store, StoreError};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = Store::create(folder.path())?;
+    /// let (done, wait) = std::sync::mpsc::channel();
+    /// store.load(
+    ///     |loading| {
+    ///         for name in ["a", "b", "c"] {
+    ///             loading.put(&TableKey::record(name.as_bytes()), b"")?;
+    ///         }
+    ///         Ok::<_, StoreError>(3)
+    ///     },
+    ///     move |outcome| done.send(outcome).unwrap(),
+    /// );
+    /// assert_eq!(wait.recv()??, 3);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load<T: Send + 'static, R: From<StoreError> + Send + 'static>(
+        &self,
+        load: impl FnOnce(&mut Loading<'_>) -> Result<T, R> + Send + 'static,
+        answer: impl FnOnce(Result<T, R>) + Send + 'static,
+    ) {
+        self.writer.send(Job::Load(Box::new(move |engine, health| {
+            let outcome = begin(engine, health).map_err(R::from).and_then(|writing| {
+                let mut loading = Loading::new(writing);
+                // A load writes while it decides. If it panics, `loading` is dropped with its
+                // transaction: nothing of the load is committed.
+                let loaded = catch_unwind(AssertUnwindSafe(|| load(&mut loading)));
+                let done = loaded.unwrap_or_else(|_| Err(StoreError::ChangePanicked.into()))?;
+                let committed = loading.commit();
+                health.note(&committed);
+                committed?;
+                Ok(done)
+            });
+            drop(catch_unwind(AssertUnwindSafe(|| answer(outcome))));
+        })));
+    }
+}
+
+/// The thread that writes. By default there is none: every change fails with "closed".
+#[derive(Default)]
 pub(crate) struct Writer {
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
@@ -167,52 +227,9 @@ impl Writer {
         })
     }
 
-    /// No writer: every change fails with "closed".
-    pub(crate) fn none() -> Self {
-        Self {
-            jobs: None,
-            thread: None,
-        }
-    }
-
     /// Whether there is no writer.
     pub(crate) fn is_none(&self) -> bool {
         self.jobs.is_none()
-    }
-
-    /// Submits a change; `answer` is called when it is on disk, rejected or failed.
-    pub(crate) fn submit<T: Send + 'static, R: From<StoreError> + Send + 'static>(
-        &self,
-        decide: impl FnOnce(&Snapshot<'_>) -> Change<T, R> + Send + 'static,
-        answer: impl FnOnce(Result<T, R>) + Send + 'static,
-    ) {
-        self.send(Job::Change(Box::new(Pending {
-            decide: Some(decide),
-            answer,
-            decided: Ok(None),
-        })));
-    }
-
-    /// Submits a load, which has a transaction of its own.
-    pub(crate) fn submit_load<T: Send + 'static, R: From<StoreError> + Send + 'static>(
-        &self,
-        load: impl FnOnce(&mut Loading<'_>) -> Result<T, R> + Send + 'static,
-        answer: impl FnOnce(Result<T, R>) + Send + 'static,
-    ) {
-        self.send(Job::Load(Box::new(move |engine, health| {
-            let outcome = begin(engine, health).map_err(R::from).and_then(|writing| {
-                let mut loading = Loading::new(writing);
-                // A load writes while it decides. If it panics, `loading` is dropped with its
-                // transaction: nothing of the load is committed.
-                let loaded = catch_unwind(AssertUnwindSafe(|| load(&mut loading)));
-                let done = loaded.unwrap_or_else(|_| Err(StoreError::ChangePanicked.into()))?;
-                let committed = loading.commit();
-                health.note(&committed);
-                committed?;
-                Ok(done)
-            });
-            drop(catch_unwind(AssertUnwindSafe(|| answer(outcome))));
-        })));
     }
 
     /// Asks whether the store can be written; the writer calls `answer` after the waiting changes.

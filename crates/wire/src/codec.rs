@@ -198,14 +198,6 @@ pub(crate) fn put_u32(out: &mut Vec<u8>, number: u32) {
     out.extend_from_slice(&number.to_be_bytes());
 }
 
-/// Appends a count of four bytes and the items.
-pub(crate) fn put_list<T>(out: &mut Vec<u8>, items: &[T], mut put: impl FnMut(&mut Vec<u8>, &T)) {
-    put_length(out, items.len());
-    for item in items {
-        put(out, item);
-    }
-}
-
 /// Why bytes are not the wire form of something.
 ///
 /// ```

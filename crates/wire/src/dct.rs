@@ -151,41 +151,34 @@ impl Parser<'_> {
             return Err(DctError::TooDeep { at });
         }
         match sign {
-            '{' => self.table(depth),
-            '(' => self.list(depth),
+            '{' => self.until('}', |it| it.entry(depth + 1)).map(Dct::Table),
+            '(' => self.until(')', |it| it.value(depth + 1)).map(Dct::List),
             _ => self.word().map(Dct::Text),
         }
     }
 
-    fn table(&mut self, depth: usize) -> Result<Dct, DctError> {
-        self.chars.next();
-        let mut entries = Vec::new();
-        loop {
-            let (_, sign) = self.next_sign().ok_or(self.end())?;
-            if sign == '}' {
-                self.chars.next();
-                return Ok(Dct::Table(entries));
-            }
-            let key = self.word()?;
-            match self.next_sign().ok_or(self.end())? {
-                (_, '=') => self.chars.next(),
-                (at, _) => return Err(DctError::Unexpected { at }),
-            };
-            entries.push((key, self.value(depth + 1)?));
-        }
-    }
-
-    fn list(&mut self, depth: usize) -> Result<Dct, DctError> {
+    /// The items between an opening sign and the sign that closes it.
+    fn until<T>(
+        &mut self,
+        close: char,
+        mut item: impl FnMut(&mut Self) -> Result<T, DctError>,
+    ) -> Result<Vec<T>, DctError> {
         self.chars.next();
         let mut items = Vec::new();
-        loop {
-            let (_, sign) = self.next_sign().ok_or(self.end())?;
-            if sign == ')' {
-                self.chars.next();
-                return Ok(Dct::List(items));
-            }
-            items.push(self.value(depth + 1)?);
+        while self.next_sign().ok_or(self.end())?.1 != close {
+            items.push(item(self)?);
         }
+        self.chars.next();
+        Ok(items)
+    }
+
+    fn entry(&mut self, depth: usize) -> Result<(String, Dct), DctError> {
+        let key = self.word()?;
+        match self.next_sign().ok_or(self.end())? {
+            (_, '=') => self.chars.next(),
+            (at, _) => return Err(DctError::Unexpected { at }),
+        };
+        Ok((key, self.value(depth)?))
     }
 
     fn word(&mut self) -> Result<String, DctError> {

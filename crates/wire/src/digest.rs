@@ -1,6 +1,7 @@
 //! Request digests: they show which request a reply answers.
 
 use crate::codec::{DecodeError, Reader, put_bytes};
+use crate::codes::codes;
 use crate::version::Version;
 
 /// The digest of a request, at the start of a reply (`handle-protocol.md` §3.1): of "header + body
@@ -84,23 +85,24 @@ impl RequestDigest {
     }
 }
 
-/// By what a digest is made (`handle-protocol.md` §3.1, §4.2).
-///
-/// ```
-/// use handfast_wire::{DigestAlgorithm, Version};
-///
-/// assert_eq!(DigestAlgorithm::for_version(Version::CURRENT), DigestAlgorithm::Sha256);
-/// assert_eq!(DigestAlgorithm::from_name(b"SHA256"), Some(DigestAlgorithm::Sha256));
-/// assert_eq!(DigestAlgorithm::from_name(&[2]), Some(DigestAlgorithm::Sha1));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DigestAlgorithm {
-    /// Code 1; of versions before 2.1.
-    Md5,
-    /// Code 2; of versions from 2.1 to 2.6.
-    Sha1,
-    /// Code 3; of versions since 2.7.
-    Sha256,
+codes! {
+    /// By what a digest is made (`handle-protocol.md` §3.1, §4.2).
+    ///
+    /// ```
+    /// use handfast_wire::{DigestAlgorithm, Version};
+    ///
+    /// assert_eq!(DigestAlgorithm::for_version(Version::CURRENT), DigestAlgorithm::Sha256);
+    /// assert_eq!(DigestAlgorithm::from_name(b"SHA256"), Some(DigestAlgorithm::Sha256));
+    /// assert_eq!(DigestAlgorithm::from_name(&[2]), Some(DigestAlgorithm::Sha1));
+    /// ```
+    DigestAlgorithm: u8 {
+        /// Code 1; of versions before 2.1.
+        Md5 = 0x01,
+        /// Code 2; of versions from 2.1 to 2.6.
+        Sha1 = 0x02,
+        /// Code 3; of versions since 2.7.
+        Sha256 = 0x03,
+    }
 }
 
 impl DigestAlgorithm {
@@ -118,13 +120,6 @@ impl DigestAlgorithm {
         }
     }
 
-    /// By its code.
-    #[must_use]
-    pub fn from_code(code: u8) -> Option<Self> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|algorithm| algorithm.code() == code)
-    }
-
     /// By a name as in a credential, or one octet that is its code.
     #[must_use]
     pub fn from_name(name: &[u8]) -> Option<Self> {
@@ -134,16 +129,6 @@ impl DigestAlgorithm {
             b"SHA-256" | b"SHA256" => Some(Self::Sha256),
             [code] => Self::from_code(*code),
             _ => None,
-        }
-    }
-
-    /// Its code.
-    #[must_use]
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Md5 => 0x01,
-            Self::Sha1 => 0x02,
-            Self::Sha256 => 0x03,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::codec::{Codec, DecodeError, Reader, put_u32};
+use crate::field::wire_form;
 use crate::opcode::{Opcode, ResponseCode};
 
 /// The header between envelope and body (`handle-protocol.md` §2.1).
@@ -71,31 +71,16 @@ impl Header {
     }
 }
 
-impl Codec<'_> for Header {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_u32(out, self.opcode.number());
-        put_u32(out, self.response_code.number());
-        put_u32(out, self.flags.bits());
-        out.extend_from_slice(&self.site_serial.to_be_bytes());
-        out.push(self.recursion_count);
-        out.push(self.reserved);
-        put_u32(out, self.expiration);
-        put_u32(out, self.body_length);
-    }
-
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            opcode: Opcode::from_number(reader.u32()?),
-            response_code: ResponseCode::from_number(reader.u32()?),
-            flags: OpFlags::from_bits(reader.u32()?),
-            site_serial: reader.u16()?,
-            recursion_count: reader.u8()?,
-            reserved: reader.u8()?,
-            expiration: reader.u32()?,
-            body_length: reader.u32()?,
-        })
-    }
-}
+wire_form!(Header {
+    opcode,
+    response_code,
+    flags,
+    site_serial,
+    recursion_count,
+    reserved,
+    expiration,
+    body_length
+});
 
 /// The flags of a request or reply (`handle-protocol.md` §2.4). Bits without a name are preserved.
 ///

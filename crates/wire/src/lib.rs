@@ -32,12 +32,14 @@ mod admin;
 pub mod batch;
 pub mod body;
 mod codec;
+mod codes;
 mod credential;
 #[cfg(feature = "crypto")]
 pub mod crypto;
 mod dct;
 mod digest;
 mod envelope;
+mod field;
 mod fragment;
 #[cfg(feature = "crypto")]
 mod handle_hash;

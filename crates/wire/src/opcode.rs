@@ -133,31 +133,9 @@ impl Opcode {
     /// Whether only an interface for administration may take it (`handle-protocol.md` §1.7).
     #[must_use]
     pub fn needs_admin_interface(self) -> bool {
-        match self {
-            Self::CreateHandle
-            | Self::DeleteHandle
-            | Self::AddValue
-            | Self::RemoveValue
-            | Self::ModifyValue
-            | Self::ListHandles
-            | Self::ListDerivedPrefixes
-            | Self::HomePrefix
-            | Self::UnhomePrefix
-            | Self::ListHomedPrefixes
-            | Self::GetNextTransactionId
-            | Self::RetrieveTransactions
-            | Self::DumpHandles
-            | Self::BackupServer => true,
-            Self::Reserved
-            | Self::Resolution
-            | Self::GetSiteInfo
-            | Self::ChallengeResponse
-            | Self::VerifyChallenge
-            | Self::SessionSetup
-            | Self::SessionTerminate
-            | Self::SessionExchangeKey
-            | Self::Unknown(_) => false,
-        }
+        // Handles and values, prefixes, and transactions and the storage.
+        let is_admin = matches!(self.number(), 100..=106 | 300..=302 | 1000..=1003);
+        is_admin && !matches!(self, Self::Unknown(_))
     }
 }
 

@@ -77,13 +77,9 @@ impl FromStr for Permissions {
     type Err = PermissionsError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let is_binary = text.len() == 4 && text.bytes().all(|b| matches!(b, b'0' | b'1'));
-        if !is_binary {
-            return Err(PermissionsError);
-        }
-        u8::from_str_radix(text, 2)
-            .map(Self)
-            .map_err(|_| PermissionsError)
+        let bits = binary(text).filter(|_| text.len() == 4);
+        let bits = bits.and_then(|bits| u8::try_from(bits).ok());
+        bits.map(Self).ok_or(PermissionsError)
     }
 }
 
@@ -100,3 +96,9 @@ impl FromStr for Permissions {
      1110"
 )]
 pub struct PermissionsError;
+
+/// A number in binary digits, at least one and at most sixteen.
+pub(crate) fn binary(digits: &str) -> Option<u16> {
+    let is_binary = digits.bytes().all(|byte| matches!(byte, b'0' | b'1'));
+    is_binary.then(|| u16::from_str_radix(digits, 2).ok())?
+}

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
+use crate::field::wire_form;
 
 /// A reference to a value: a handle and an index (`handle-protocol.md` §0, `ref`).
 ///
@@ -40,19 +40,7 @@ impl<'a> Reference<'a> {
     }
 }
 
-impl<'a> Codec<'a> for Reference<'a> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_bytes(out, self.handle.as_bytes());
-        put_u32(out, self.index);
-    }
-
-    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            handle: Cow::Borrowed(reader.text()?),
-            index: reader.u32()?,
-        })
-    }
-}
+wire_form!(Reference<'a> { handle, index });
 
 impl fmt::Display for Reference<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,12 +60,4 @@ impl fmt::Display for Reference<'_> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ValueList<'a>(pub Vec<Reference<'a>>);
 
-impl<'a> Codec<'a> for ValueList<'a> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_list(out, &self.0, |out, reference| reference.encode(out));
-    }
-
-    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        reader.list(8, Reference::decode).map(Self)
-    }
-}
+wire_form!(ValueList<'a> { 0 });

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_length, put_list};
+use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_length};
+use crate::field::Field;
 use crate::site::Site;
 use crate::value::Value;
 
@@ -23,13 +24,13 @@ pub struct RootInfo<'a>(pub Vec<Value<'a>>);
 impl<'a> Codec<'a> for RootInfo<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         let mut values = Vec::new();
-        put_list(&mut values, &self.0, |out, value| value.encode(out));
+        self.0.put(&mut values);
         put_bytes(out, &values);
     }
 
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let mut inner = Reader::new(reader.bytes()?);
-        let values = inner.list(Value::MIN_LENGTH, Value::decode)?;
+        let values = Field::get(&mut inner)?;
         inner.finish()?;
         Ok(Self(values))
     }
@@ -70,12 +71,11 @@ pub struct LocalSite<'a> {
 impl<'a> Codec<'a> for LocalInfo<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         let mut sites = Vec::new();
-        put_list(&mut sites, &self.0, |out, LocalSite { prefixes, site }| {
-            put_list(out, prefixes, |out, prefix| {
-                put_bytes(out, prefix.as_bytes());
-            });
-            put_bytes(out, &site.to_bytes());
-        });
+        put_length(&mut sites, self.0.len());
+        for LocalSite { prefixes, site } in &self.0 {
+            prefixes.put(&mut sites);
+            put_bytes(&mut sites, &site.to_bytes());
+        }
         put_length(out, sites.len().saturating_add(4));
         out.extend_from_slice(&sites);
     }
@@ -84,7 +84,7 @@ impl<'a> Codec<'a> for LocalInfo<'a> {
         reader.u32()?;
         let site = |reader: &mut Reader<'a>| {
             Ok(LocalSite {
-                prefixes: reader.list(4, |reader| reader.text().map(Cow::Borrowed))?,
+                prefixes: Field::get(reader)?,
                 site: Site::from_bytes(reader.bytes()?)?,
             })
         };

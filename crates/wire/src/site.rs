@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
+use crate::codec::{Codec, DecodeError, Reader};
+use crate::field::{Field, wire_form};
 #[cfg(feature = "crypto")]
 use crate::handle_hash::handle_hash;
 
@@ -152,20 +153,9 @@ impl Codec<'_> for Site {
         let mask = |bit: u8, is_set: bool| if is_set { bit } else { 0 };
         out.push(mask(PRIMARY, self.is_primary) | mask(MULTI_PRIMARY, self.is_multi_primary));
         out.push(self.hash_option);
-        put_bytes(out, self.hash_filter.as_bytes());
-        put_list(out, &self.attributes, |out, (name, value)| {
-            put_bytes(out, name.as_bytes());
-            put_bytes(out, value.as_bytes());
-        });
-        put_list(out, &self.servers, |out, server| {
-            put_u32(out, server.id);
-            out.extend_from_slice(&server.address);
-            put_bytes(out, &server.public_key);
-            put_list(out, &server.interfaces, |out, interface| {
-                out.extend_from_slice(&[interface.kind, interface.protocol]);
-                put_u32(out, interface.port);
-            });
-        });
+        self.hash_filter.put(out);
+        self.attributes.put(out);
+        self.servers.put(out);
     }
 
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
@@ -178,24 +168,12 @@ impl Codec<'_> for Site {
             is_primary: mask & PRIMARY != 0,
             is_multi_primary: mask & MULTI_PRIMARY != 0,
             hash_option: reader.u8()?,
-            hash_filter: reader.text()?.to_string(),
-            attributes: reader.list(8, |reader| {
-                Ok((reader.text()?.to_string(), reader.text()?.to_string()))
-            })?,
-            servers: reader.list(28, |reader| {
-                Ok(SiteServer {
-                    id: reader.u32()?,
-                    address: reader.array()?,
-                    public_key: reader.bytes()?.to_vec(),
-                    interfaces: reader.list(6, |reader| {
-                        Ok(SiteInterface {
-                            kind: reader.u8()?,
-                            protocol: reader.u8()?,
-                            port: reader.u32()?,
-                        })
-                    })?,
-                })
-            })?,
+            hash_filter: Field::get(reader)?,
+            attributes: Field::get(reader)?,
+            servers: Field::get(reader)?,
         })
     }
 }
+
+wire_form!(field 28 SiteServer { id, address, public_key, interfaces });
+wire_form!(field 6 SiteInterface { kind, protocol, port });

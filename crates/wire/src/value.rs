@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
+use crate::field::wire_form;
 use crate::permissions::Permissions;
 use crate::reference::Reference;
 
@@ -171,43 +171,12 @@ pub fn type_matches(found: &str, wanted: &str) -> bool {
         })
 }
 
-impl<'a> Codec<'a> for Value<'a> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_u32(out, self.index);
-        put_u32(out, self.timestamp);
-        let (ttl_type, ttl) = match self.ttl {
-            Ttl::Relative(seconds) => (0, seconds),
-            Ttl::Absolute(time) => (1, time),
-        };
-        out.push(ttl_type);
-        put_u32(out, ttl);
-        out.push(self.permissions.bits());
-        put_bytes(out, self.value_type.as_bytes());
-        put_bytes(out, &self.data);
-        put_list(out, &self.references, |out, reference| {
-            reference.encode(out);
-        });
-    }
-
-    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            index: reader.u32()?,
-            timestamp: reader.u32()?,
-            ttl: match (reader.u8()?, reader.u32()?) {
-                (1, time) => Ttl::Absolute(time),
-                (_, seconds) => Ttl::Relative(seconds),
-            },
-            permissions: Permissions::from_bits(reader.u8()?),
-            value_type: Cow::Borrowed(reader.text()?),
-            data: Cow::Borrowed(reader.bytes()?),
-            references: reader.list(8, Reference::decode)?,
-        })
-    }
-}
+wire_form!(Value<'a> { index, timestamp, ttl, permissions, value_type, data, references });
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::Codec;
 
     #[test]
     fn the_length_is_that_of_the_bytes() {

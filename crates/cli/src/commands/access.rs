@@ -206,21 +206,18 @@ pub(crate) fn holdings_for_people(holdings: &Holdings, out: &mut dyn Write) -> i
 /// A reason in words.
 fn because(reason: &RoleReason) -> String {
     let role = reason.role;
-    let Some(authority) = reason.authority.as_ref() else {
+    let Some(authority) = &reason.authority else {
         return format!("{role:<5}  administrator");
     };
-    let mut text = format!("{role:<5}  granted on {authority}");
-    if let Some(group) = &reason.through {
-        text.push_str(&format!(" to group:{group}"));
-    }
-    if let Some(by) = &reason.granted_by {
-        text.push_str(&format!(" by {by}"));
-    }
-    if let Some(at) = &reason.granted {
-        text.push_str(&format!(" at {at}"));
-    }
-    if let Some(why) = &reason.reason {
-        text.push_str(&format!(": {}", Safe(why)));
-    }
-    text
+    let part = |word: &str, part: Option<&String>| {
+        let part = part.map(|part| format!("{word}{}", Safe(part)));
+        part.unwrap_or_default()
+    };
+    format!(
+        "{role:<5}  granted on {authority}{}{}{}{}",
+        part(" to group:", reason.through.as_ref()),
+        part(" by ", reason.granted_by.as_ref()),
+        part(" at ", reason.granted.as_ref()),
+        part(": ", reason.reason.as_ref()),
+    )
 }

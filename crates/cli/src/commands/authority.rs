@@ -15,8 +15,8 @@ use serde_json::json;
 use crate::commands::access::{print_people, print_reasons, request_line};
 use crate::commands::inspect_view::Shown as Safe;
 use crate::exit::{Answer, Problem};
-use crate::remote::client::{Caller, Client, encode};
-use crate::terminal::output::Output;
+use crate::remote::client::{ApiRequest, Caller, Client, NOTHING, encode};
+use crate::terminal::output::{Output, rows};
 use crate::terminal::words::one_of;
 
 /// Prefixes and naming authorities
@@ -162,15 +162,13 @@ pub(crate) struct Description {
 }
 
 impl AuthorityCommand {
-    pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
+    pub(crate) fn run(self, client: Client) -> anyhow::Result<Answer> {
         match self {
-            Self::List { output } => list(&client, *output),
+            Self::List { output } => list(&client, output),
             Self::Create(described) => {
-                let (on, new) = (&described.on, described.new_authority(false));
-                let mut made: Authority =
-                    on.caller
-                        .client(client)
-                        .send("POST", "/authorities", &new)?;
+                let (on, new) = described.new_authority(false);
+                let client = on.caller.client(client);
+                let mut made: Authority = client.send("POST", "/authorities", &new)?;
                 // An authority that was created is printed as any other.
                 if let Some(by) = made.declined_request_of.take() {
                     on.caller.output.note(&format!(
@@ -185,19 +183,13 @@ impl AuthorityCommand {
                 reason,
                 create,
             } => {
-                let on = &described.on;
-                let new = NewAuthority {
-                    reason: reason.clone(),
-                    ..described.new_authority(true)
-                };
-                if *create {
+                let (on, new) = described.new_authority(true);
+                let new = NewAuthority { reason, ..new };
+                if create {
                     on.create_missing_account(&client)?;
                 }
-                let asked = on
-                    .caller
-                    .client(client)
-                    .send("POST", "/authorities", &new)?;
-                on.tell(&asked, "requested")
+                let client = on.caller.client(client);
+                on.tell(&client.send("POST", "/authorities", &new)?, "requested")
             }
             Self::Show(on) => {
                 let authority: Authority = on.caller.client(client).get(&on.path(""))?;
@@ -205,13 +197,10 @@ impl AuthorityCommand {
                     .output
                     .print(&authority, |out| for_people(&authority, out))
             }
-            Self::Approve(on) => {
-                let approved = on.caller.client(client).act("POST", &on.path("/approve"))?;
-                on.tell(&approved, "approved")
-            }
+            Self::Approve(on) => on.act(client, "POST", "/approve", NOTHING, "approved"),
             Self::Requests { caller } => {
-                let all: Vec<AuthorityRequest> =
-                    caller.client(client).get("/authority-requests")?;
+                let client = caller.client(client);
+                let all: Vec<AuthorityRequest> = client.get("/authority-requests")?;
                 caller.output.print(&all, |out| {
                     all.iter()
                         .try_for_each(|request| request_line(request, out))
@@ -235,28 +224,24 @@ impl AuthorityCommand {
                     .print(&gone, |out| writeln!(out, "declined {written}"))
             }
             Self::Retire { on, keep_children } => {
-                let query = if *keep_children {
-                    "?keep-children=true"
-                } else {
-                    ""
-                };
-                let path = on.path(&format!("/retire{query}"));
-                on.tell(&on.caller.client(client).act("POST", &path)?, "retired")
+                let query = keep_children.then_some("?keep-children=true");
+                let rest = format!("/retire{}", query.unwrap_or_default());
+                on.act(client, "POST", &rest, NOTHING, "retired")
             }
             Self::Policy(described) => {
+                let (on, new) = described.new_authority(false);
                 let change = AuthorityChange {
-                    contact: described.contact.clone(),
-                    meaning: described.meaning.clone(),
-                    policy: described.policy(),
-                    title: described.title.clone(),
+                    contact: new.contact,
+                    meaning: new.meaning,
+                    policy: new.policy,
+                    title: new.title,
                 };
-                let on = &described.on;
-                on.send(client, "PATCH", "", &change, "changed")
+                on.act(client, "PATCH", "", Some(&change), "changed")
             }
             Self::Transfer { on, to, create } => {
-                let (create, to) = (*create, to.to_string());
+                let to = to.to_string();
                 let transfer = Transfer { create, to };
-                on.send(client, "POST", "/transfer", &transfer, "transferred")
+                on.act(client, "POST", "/transfer", Some(&transfer), "transferred")
             }
             Self::Grant {
                 on,
@@ -265,8 +250,9 @@ impl AuthorityCommand {
                 create,
             } => {
                 let rest = format!("/grants/{}", encode(&to.to_string()));
-                let (create, role) = (*create, role.to_string());
-                on.send(client, "PUT", &rest, &NewGrant { create, role }, "granted")
+                let role = role.to_string();
+                let grant = NewGrant { create, role };
+                on.act(client, "PUT", &rest, Some(&grant), "granted")
             }
             Self::People(on) => {
                 let people: Vec<Person> = on.caller.client(client).get(&on.path("/people"))?;
@@ -281,9 +267,9 @@ impl AuthorityCommand {
             }
             Self::Revoke { on, from, role } => {
                 let only = role.map(|role| format!("?role={role}"));
-                let only = only.unwrap_or_default();
-                let path = on.path(&format!("/grants/{}{only}", encode(&from.to_string())));
-                on.tell(&on.caller.client(client).act("DELETE", &path)?, "revoked")
+                let from = encode(&from.to_string());
+                let rest = format!("/grants/{from}{}", only.unwrap_or_default());
+                on.act(client, "DELETE", &rest, NOTHING, "revoked")
             }
         }
     }
@@ -309,16 +295,17 @@ impl AuthorityTarget {
         format!("/authorities/{}{rest}", encode(&self.authority))
     }
 
-    fn send(
+    fn act(
         &self,
         client: Client,
         method: &str,
         rest: &str,
-        body: &impl Serialize,
+        body: Option<&impl Serialize>,
         done: &str,
     ) -> anyhow::Result<Answer> {
         let path = self.path(rest);
-        self.tell(&self.caller.client(client).send(method, &path, body)?, done)
+        let request = ApiRequest::new(method, &path).json(body);
+        self.tell(&self.caller.client(client).ask(request)?, done)
     }
 
     /// Says what was done, with how the authority is now in JSON.
@@ -330,7 +317,7 @@ impl AuthorityTarget {
 }
 
 fn list(client: &Client, output: Output) -> anyhow::Result<Answer> {
-    let all: Vec<Authority> = client.pages("/authorities", "authorities")?;
+    let all: Vec<Authority> = client.pages("/authorities", "", "authorities")?;
     output.print(&all, |out| {
         all.iter().try_for_each(|one| {
             let (path, status, title) = (&one.authority, one.status, Safe(&one.title));
@@ -340,68 +327,49 @@ fn list(client: &Client, output: Output) -> anyhow::Result<Answer> {
 }
 
 impl Description {
-    fn policy(&self) -> PolicyChange {
-        PolicyChange {
-            approval: self.approval,
-            case: self.case,
-            pattern: self.pattern.clone(),
-            persistence: self.persistence,
-            profile: self.profile,
-            ttl: self.ttl,
-        }
-    }
-
-    fn new_authority(&self, request: bool) -> NewAuthority {
-        NewAuthority {
+    fn new_authority(self, request: bool) -> (AuthorityTarget, NewAuthority) {
+        let new = NewAuthority {
             authority: self.on.authority.clone(),
-            contact: self.contact.clone(),
-            meaning: self.meaning.clone(),
-            policy: self.policy(),
+            contact: self.contact,
+            meaning: self.meaning,
+            policy: PolicyChange {
+                approval: self.approval,
+                case: self.case,
+                pattern: self.pattern,
+                persistence: self.persistence,
+                profile: self.profile,
+                ttl: self.ttl,
+            },
             reason: None,
             request,
-            title: self.title.clone(),
-        }
+            title: self.title,
+        };
+        (self.on, new)
     }
 }
 
 fn for_people(authority: &Authority, out: &mut dyn Write) -> io::Result<()> {
     let policy = &authority.policy;
+    let is_cordra = policy.profile == api::ShownProfile::Cordra;
+    let case = match policy.case {
+        api::CaseRule::Sensitive => "counts",
+        api::CaseRule::Insensitive => "does not count",
+    };
+    let waiting = || "new names wait for a lead".to_string();
     writeln!(out, "{}", authority.authority)?;
-    for (label, text) in [
-        ("title", &authority.title),
-        ("meaning", &authority.meaning),
-        ("contact", &authority.contact),
-    ] {
-        if !text.is_empty() {
-            writeln!(out, "  {label:<12}  {}", Safe(text))?;
-        }
-    }
-    writeln!(out, "  {:<12}  {}", "status", authority.status)?;
-    if let Some(parent) = &authority.parent {
-        writeln!(out, "  {:<12}  {parent}", "parent")?;
-    }
-    writeln!(out, "  {:<12}  {}", "persistence", policy.persistence)?;
-    writeln!(
-        out,
-        "  {:<12}  {}",
-        "case",
-        if policy.case == api::CaseRule::Sensitive {
-            "counts"
-        } else {
-            "does not count"
-        }
-    )?;
-    if policy.profile == api::ShownProfile::Cordra {
-        writeln!(out, "  {:<12}  CORDRA identifiers", "names")?;
-    }
-    if let Some(pattern) = &policy.pattern {
-        writeln!(out, "  {:<12}  {pattern}", "pattern")?;
-    }
-    if policy.approval {
-        writeln!(out, "  {:<12}  new names wait for a lead", "approval")?;
-    }
-    for grant in &authority.grants {
-        writeln!(out, "  {:<12}  {} is {}", "grant", grant.to, grant.role)?;
-    }
-    Ok(())
+    let about = [
+        ("title", Some(authority.title.clone())),
+        ("meaning", Some(authority.meaning.clone())),
+        ("contact", Some(authority.contact.clone())),
+        ("status", Some(authority.status.to_string())),
+        ("parent", authority.parent.clone()),
+        ("persistence", Some(policy.persistence.to_string())),
+        ("case", Some(case.into())),
+        ("names", is_cordra.then(|| "CORDRA identifiers".into())),
+        ("pattern", policy.pattern.clone()),
+        ("approval", policy.approval.then(waiting)),
+    ];
+    let grants = authority.grants.iter();
+    let grants = grants.map(|grant| ("grant", Some(format!("{} is {}", grant.to, grant.role))));
+    rows(out, 12, about.into_iter().chain(grants))
 }

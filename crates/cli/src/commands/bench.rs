@@ -1,14 +1,13 @@
 //! `handfast bench`: the load generator.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Version};
@@ -86,50 +85,43 @@ impl Bench {
             let problem = "give at least one client and one name, with {} in it for a number";
             return Err(misused(problem));
         }
-        if u32::try_from(self.digits).is_ok_and(|digits| {
-            10_u64
-                .checked_pow(digits)
-                .is_some_and(|count| count < self.names)
-        }) {
+        let digits = u32::try_from(self.digits).ok();
+        let numbers = digits.and_then(|digits| 10_u64.checked_pow(digits));
+        if numbers.is_some_and(|count| count < self.names) {
             let problem = "so many names need more --digits";
             return Err(misused(problem));
         }
-        let shared = Arc::new(Shared::default());
+        let shared = &Shared::default();
         #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
         let began = Instant::now();
-        let mut clients = Vec::new();
         // Clients share threads: waking one for each answer would cost more than answering.
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let threads = u64::try_from(cores).unwrap_or(1).min(self.clients);
-        for number in 0..threads {
-            let group = self.group(number, self.clients.div_ceil(threads), threads);
-            let shared = Arc::clone(&shared);
-            clients.push(thread::spawn(move || group.run(&shared)));
-        }
-        #[expect(clippy::disallowed_methods, reason = "a benchmark takes its time")]
-        thread::sleep(Duration::from_secs(self.seconds));
-        shared.is_over.store(true, Ordering::Relaxed);
-        let answers = shared.answers.load(Ordering::Relaxed);
-        let elapsed = began.elapsed();
-        let mut latencies = Vec::new();
-        for client in clients {
-            match client.join() {
-                Ok(taken) => latencies.extend(taken?),
-                Err(_) => bail!("a client failed"),
+        let (answers, elapsed, mut latencies) = thread::scope(|scope| {
+            let start = |number| {
+                let group = self.group(number, self.clients.div_ceil(threads), threads);
+                scope.spawn(move || group.run(shared))
+            };
+            let clients: Vec<_> = (0..threads).map(start).collect();
+            #[expect(clippy::disallowed_methods, reason = "a benchmark takes its time")]
+            thread::sleep(Duration::from_secs(self.seconds));
+            shared.is_over.store(true, Ordering::Relaxed);
+            let (answers, elapsed) = (shared.answers.load(Ordering::Relaxed), began.elapsed());
+            let mut latencies = Vec::new();
+            for client in clients {
+                let taken = client.join().map_err(|_| anyhow!("a client failed"))?;
+                latencies.extend(taken?);
             }
-        }
+            anyhow::Ok((answers, elapsed, latencies))
+        })?;
         let wrong = shared.wrong.load(Ordering::Relaxed);
         let lost = shared.lost.load(Ordering::Relaxed);
         let milliseconds = elapsed.as_millis().max(1);
         let rate = u128::from(answers) * 1_000 / milliseconds;
         latencies.sort_unstable();
         let p = |percent: usize| {
-            let at = latencies.len() * percent / 100;
-            latencies
-                .get(at)
-                .or(latencies.last())
-                .copied()
-                .unwrap_or_default()
+            let taken = latencies.get(latencies.len() * percent / 100);
+            taken.or(latencies.last()).copied().unwrap_or_default()
         };
         let (p50, p99) = (p(50), p(99));
         let said = json!({
@@ -147,17 +139,13 @@ impl Bench {
         Ok(Answer::all(wrong == 0 && answers > 0))
     }
 
-    fn group(&self, number: u64, clients: u64, threads: u64) -> Group {
+    fn group(&self, number: u64, clients: u64, threads: u64) -> Group<'_> {
         let all_clients = u32::try_from(clients * threads).unwrap_or(u32::MAX);
         let seconds = |rate: NonZeroU32| f64::from(all_clients) / f64::from(rate.get());
         Group {
+            bench: self,
             pace: self.rate.map(|rate| Duration::from_secs_f64(seconds(rate))),
             server: self.server.unwrap_or_else(|| self.way.usual_address()),
-            way: self.way,
-            name: self.name.clone(),
-            names: self.names,
-            digits: self.digits,
-            certified: self.certified,
             clients,
             // Where each begins, so that they do not ask for the same.
             random: number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
@@ -189,13 +177,9 @@ impl Shared {
 }
 
 /// Some of the clients, in one thread: all of them ask, then all wait.
-struct Group {
+struct Group<'b> {
+    bench: &'b Bench,
     server: SocketAddr,
-    way: Way,
-    name: String,
-    names: u64,
-    digits: usize,
-    certified: bool,
     clients: u64,
     /// How long it takes, at least, until all have asked once.
     pace: Option<Duration>,
@@ -211,7 +195,7 @@ enum BenchConnection {
 /// How long an answer is waited for.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-impl Group {
+impl Group<'_> {
     /// Asks until it is over; how long each answer took, in microseconds.
     fn run(mut self, shared: &Shared) -> anyhow::Result<Vec<u64>> {
         let mut lines: Vec<Option<BenchConnection>> = (0..self.clients).map(|_| None).collect();
@@ -231,25 +215,23 @@ impl Group {
             }
             let mut asked = Vec::with_capacity(lines.len());
             for line in &mut lines {
-                request.set(id, self.number(), self.digits);
+                request.set(id, self.number(), self.bench.digits);
                 #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
                 let now = Instant::now();
                 // Who could not ask in time because others took too long has waited since.
                 let began = self.pace.map_or(now, |_| now.min(due));
                 let asking = line.take().map_or_else(|| self.connect(), Ok);
-                asked.push((
-                    began,
-                    asking.and_then(|line| line.ask(&request.bytes).map(|()| line)),
-                ));
+                let line = asking.and_then(|mut line| line.ask(&request.bytes).map(|()| line));
+                asked.push((began, line));
             }
             for (line, (began, asked)) in lines.iter_mut().zip(asked) {
                 let answered = asked.and_then(|mut asked| {
-                    let answer = match self.way {
+                    let answer = match self.bench.way {
                         Way::Redirect => asked.answer_of_http(b"30")?,
                         Way::Rest => asked.answer_of_http(b"200")?,
                         Way::Tcp | Way::TcpPersistent | Way::Udp => asked.answer(id)?,
                     };
-                    *line = Some(asked).filter(|_| self.way != Way::Tcp);
+                    *line = Some(asked).filter(|_| self.bench.way != Way::Tcp);
                     Ok(answer)
                 });
                 shared.count(&answered, began, &mut latencies);
@@ -276,7 +258,7 @@ impl Group {
     }
 
     fn connect(&self) -> io::Result<BenchConnection> {
-        if self.way != Way::Udp {
+        if self.bench.way != Way::Udp {
             let stream = TcpStream::connect(self.server)?;
             stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
             return Ok(BenchConnection::Tcp(stream));
@@ -297,13 +279,13 @@ impl Group {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        self.random % self.names
+        self.random % self.bench.names
     }
 
     fn request(&self, number: u64) -> Request {
-        let digits = format!("{number:0width$}", width = self.digits);
-        let handle = self.name.replace("{}", &digits);
-        let folder = match self.way {
+        let digits = format!("{number:0width$}", width = self.bench.digits);
+        let handle = self.bench.name.replace("{}", &digits);
+        let folder = match self.bench.way {
             Way::Redirect => Some("/"),
             Way::Rest => Some("/api/handles/"),
             Way::Tcp | Way::TcpPersistent | Way::Udp => None,
@@ -314,14 +296,14 @@ impl Group {
             return Request {
                 bytes: bytes.into_bytes(),
                 id: None,
-                digits: self.name.find("{}").map(|at| start.len() + at),
+                digits: self.bench.name.find("{}").map(|at| start.len() + at),
             };
         }
         let mut header = Header::request(Opcode::Resolution, u32::MAX >> 1);
-        if self.certified {
+        if self.bench.certified {
             header.flags = header.flags | OpFlags::CT;
         }
-        if self.way == Way::TcpPersistent {
+        if self.bench.way == Way::TcpPersistent {
             header.flags = header.flags | OpFlags::KC;
         }
         let asked = ResolutionRequest::all(handle);
@@ -329,7 +311,7 @@ impl Group {
         Request {
             bytes: message.to_bytes(),
             id: Some(8),
-            digits: self.name.find("{}").map(|at| NAME_AT + at),
+            digits: self.bench.name.find("{}").map(|at| NAME_AT + at),
         }
     }
 }
@@ -369,12 +351,9 @@ fn is_success(message: &[u8]) -> bool {
 }
 
 impl BenchConnection {
-    fn ask(&self, request: &[u8]) -> io::Result<()> {
+    fn ask(&mut self, request: &[u8]) -> io::Result<()> {
         match self {
-            Self::Tcp(stream) => {
-                let mut stream = stream;
-                stream.write_all(request)
-            }
+            Self::Tcp(stream) => stream.write_all(request),
             Self::Udp(socket) => socket.send(request).map(|_| ()),
         }
     }
@@ -438,26 +417,14 @@ fn over_udp(socket: &UdpSocket, id: u32) -> io::Result<bool> {
 }
 
 fn over_tcp(stream: &mut TcpStream) -> io::Result<bool> {
-    let mut buffer = vec![0; 1_024];
-    let mut length = 0;
-    loop {
-        let end = buffer
-            .get(16..20)
-            .filter(|_| length >= 20)
-            .and_then(|bytes| bytes.first_chunk())
-            .map(|bytes| u32::from_be_bytes(*bytes).min(262_144))
-            .and_then(|length| usize::try_from(length).ok())
-            .map(|length| length + 20);
-        if let Some(end) = end {
-            if length >= end {
-                return Ok(is_success(&buffer));
-            }
-            buffer.resize(end.max(buffer.len()), 0);
-        }
-        let read = stream.read(buffer.get_mut(length..).unwrap_or_default())?;
-        if read == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        length += read;
+    let mut reader = BufReader::with_capacity(1_024, stream);
+    let mut message = vec![0; Envelope::LENGTH];
+    reader.read_exact(&mut message)?;
+    let length = message.last_chunk().copied().map(u32::from_be_bytes);
+    let length = u64::from(length.unwrap_or_default().min(262_144));
+    // At the end of the stream the whole of it has not come.
+    if reader.take(length).read_to_end(&mut message)? < usize::try_from(length).unwrap_or(0) {
+        return Err(io::ErrorKind::UnexpectedEof.into());
     }
+    Ok(is_success(&message))
 }

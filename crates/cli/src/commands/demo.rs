@@ -1,8 +1,6 @@
 //! The examples of the documents that describe these identifiers.
 
-use handfast_registry::{
-    AuthorityChange, NewAuthority, NewName, NewValue, Principal, Registry, RegistryError,
-};
+use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry, RegistryError};
 
 const OPERATOR: Principal = Principal::Operator;
 
@@ -23,15 +21,8 @@ fn cordra(registry: &Registry) -> Result<(), RegistryError> {
         ("2000.01", "CORDRA specifications"),
         ("100.102", "Examples in CORDRA specifications"),
     ] {
-        let change = AuthorityChange {
-            cordra: Some(true),
-            ..AuthorityChange::default()
-        };
-        let new = NewAuthority {
-            title: title.into(),
-            change,
-            ..NewAuthority::default()
-        };
+        let mut new = titled(title);
+        new.change.cordra = Some(true);
         registry.create_authority(&OPERATOR, prefix, new)?;
     }
     for (document, metadata, title) in [
@@ -48,24 +39,21 @@ fn cordra(registry: &Registry) -> Result<(), RegistryError> {
     ] {
         let link = |value_type: &str, to: &str| NewValue::new(10, value_type, to.as_bytes());
         let title = NewValue::new(5, "DESC", title.as_bytes());
-        let about_document = NewName {
-            urls: vec![format!(
-                "https://cordra.example/documents/{}",
-                local(document)
-            )],
-            values: vec![title, link("METADATA", metadata)],
-            ..NewName::default()
-        };
-        registry.create_name(&OPERATOR, document, about_document)?;
-        let about_metadata = NewName {
-            urls: vec![format!(
-                "https://cordra.example/metadata/{}",
-                local(metadata)
-            )],
-            values: vec![link("DESCRIBES", document)],
-            ..NewName::default()
-        };
-        registry.create_name(&OPERATOR, metadata, about_metadata)?;
+        for (id, folder, values) in [
+            (
+                document,
+                "documents",
+                vec![title, link("METADATA", metadata)],
+            ),
+            (metadata, "metadata", vec![link("DESCRIBES", document)]),
+        ] {
+            let local = id.trim_start_matches("2000.01/");
+            let new = NewName {
+                values,
+                ..NewName::urls(&[&format!("https://cordra.example/{folder}/{local}")])
+            };
+            registry.create_name(&OPERATOR, id, new)?;
+        }
     }
     let example =
         NewName::urls(&["https://cordra.example/objects/F58FB49EB1F848F0A606E84CEF294BE5"]);
@@ -81,10 +69,9 @@ fn cordra(registry: &Registry) -> Result<(), RegistryError> {
 /// The four URNs in the registration of `urn-3`, each with ordered URLs.
 fn urns(registry: &Registry) -> Result<(), RegistryError> {
     let harvard = NewAuthority {
-        title: "Harvard University Library".into(),
         meaning: "Network-accessible resources delivered through Harvard's library systems".into(),
         contact: "nrsadm@hulmail.harvard.edu".into(),
-        ..NewAuthority::default()
+        ..titled("Harvard University Library")
     };
     registry.create_authority(&OPERATOR, "urn:urn-3", harvard)?;
     for (path, title) in [
@@ -96,11 +83,7 @@ fn urns(registry: &Registry) -> Result<(), RegistryError> {
         ("HUL.Eresource", "Electronic resources"),
         ("HUL.OIS", "Office for Information Systems"),
     ] {
-        let new = NewAuthority {
-            title: title.into(),
-            ..NewAuthority::default()
-        };
-        registry.create_authority(&OPERATOR, &format!("urn:urn-3:{path}"), new)?;
+        registry.create_authority(&OPERATOR, &format!("urn:urn-3:{path}"), titled(title))?;
     }
     for name in [
         "FHCL:10403",
@@ -110,10 +93,7 @@ fn urns(registry: &Registry) -> Result<(), RegistryError> {
     ] {
         let urls = ["first", "mirror", "archive"]
             .map(|host| format!("https://{host}.library.example/{name}"));
-        let new = NewName {
-            urls: urls.to_vec(),
-            ..NewName::default()
-        };
+        let new = NewName::urls(&urls.each_ref().map(String::as_str));
         registry.create_name(&OPERATOR, &format!("urn:urn-3:{name}"), new)?;
     }
     Ok(())
@@ -126,11 +106,7 @@ fn handles(registry: &Registry) -> Result<(), RegistryError> {
         ("12345", "A university"),
         ("12345.1", "Its museum, under a derived prefix"),
     ] {
-        let new = NewAuthority {
-            title: title.into(),
-            ..NewAuthority::default()
-        };
-        registry.create_authority(&OPERATOR, prefix, new)?;
+        registry.create_authority(&OPERATOR, prefix, titled(title))?;
     }
     let paskin = NewName::urls(&["https://www.dlib.org/dlib/april06/paskin/04paskin.html"]);
     registry.create_name(&OPERATOR, EXAMPLE, paskin)?;
@@ -148,6 +124,9 @@ fn handles(registry: &Registry) -> Result<(), RegistryError> {
         .map(|_| ())
 }
 
-fn local(id: &str) -> &str {
-    id.split_once('/').map_or(id, |(_, local)| local)
+fn titled(title: &str) -> NewAuthority {
+    NewAuthority {
+        title: title.into(),
+        ..NewAuthority::default()
+    }
 }

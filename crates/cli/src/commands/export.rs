@@ -1,15 +1,16 @@
 //! `handfast export`: names to files.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use handfast_api::ExportSummary;
 use handfast_registry::Format;
 
-use crate::commands::import::GivenFormat;
+use crate::commands::import::format;
 use crate::exit::Answer;
 use crate::remote::client::{Caller, Client, query, unreadable};
+use crate::terminal::output::stream;
 
 /// Give names to a file: NDJSON, which loses nothing, CSV, handle batch files, JSON dumps
 ///
@@ -20,8 +21,13 @@ pub(crate) struct Export {
     #[arg(value_hint = ValueHint::FilePath)]
     file: Option<PathBuf>,
     /// How
-    #[arg(long, value_name = "ndjson|csv|batch|json", default_value = "ndjson")]
-    format: GivenFormat,
+    #[arg(
+        long,
+        value_name = "ndjson|csv|batch|json",
+        default_value = "ndjson",
+        value_parser = format
+    )]
+    format: Format,
     /// Only what is under this authority, and below it
     #[arg(long)]
     authority: Option<String>,
@@ -48,7 +54,7 @@ impl Export {
                 .only_local("--with-secrets is for the data folder alone: secrets do not travel")?;
         }
         let file = self.file.as_deref().filter(|path| path.as_os_str() != "-");
-        let path = format!("/export?format={}{query}", self.format.0.as_str());
+        let path = format!("/export?format={}{query}", self.format.as_str());
         let mode = if self.with_secrets { 0o600 } else { 0o644 };
         let summary = client.save(&path, file, mode)?;
         self.summary(&summary.ok_or_else(unreadable)?, file.is_some())
@@ -61,41 +67,25 @@ impl Export {
         } else {
             self.for_people(exported)
         };
-        if to_file {
-            write!(io::stdout(), "{text}")?;
-        } else {
-            write!(io::stderr(), "{text}")?;
-        }
+        write!(stream(to_file), "{text}")?;
         Ok(Answer::Done)
     }
 
     fn for_people(&self, exported: &ExportSummary) -> String {
-        let mut text = format!(
-            "exported {} names, up to event {}\n",
-            exported.names, exported.event
-        );
-        let format = self.format.0;
-        let mut left_out = |count: u64, what: &str, way_out: &str| {
-            if count > 0 {
-                // Writing to a string cannot fail.
-                let _ = std::fmt::Write::write_fmt(
-                    &mut text,
-                    format_args!("left out {count} {what}: {way_out}\n"),
-                );
-            }
-        };
-        left_out(
-            exported.left_out.secrets,
-            "secrets",
-            "--with-secrets gives them too",
-        );
-        let cannot = match format {
+        let (names, event, left_out) = (exported.names, exported.event, &exported.left_out);
+        let cannot = match self.format {
             Format::Csv => "a table holds text only; --format ndjson loses nothing",
             _ => "the format has no way to say them; --format ndjson loses nothing",
         };
-        left_out(exported.left_out.values, "values", cannot);
-        let cannot = "the format knows only handles that are active; --format ndjson loses nothing";
-        left_out(exported.left_out.names, "names", cannot);
-        text
+        let active = "the format knows only handles that are active; --format ndjson loses nothing";
+        let lines = [
+            (left_out.secrets, "secrets", "--with-secrets gives them too"),
+            (left_out.values, "values", cannot),
+            (left_out.names, "names", active),
+        ];
+        let lines = lines.into_iter().filter(|(count, ..)| *count > 0);
+        let lines = lines.map(|(count, what, why)| format!("left out {count} {what}: {why}\n"));
+        let lines: String = lines.collect();
+        format!("exported {names} names, up to event {event}\n{lines}")
     }
 }

@@ -68,7 +68,7 @@ impl GroupCommand {
             Self::Add(on) => on.change(client, "PUT", "added", "to"),
             Self::Remove(on) => on.change(client, "DELETE", "removed", "from"),
             Self::List { output } => {
-                let groups: Vec<Group> = client.pages("/groups", "groups")?;
+                let groups: Vec<Group> = client.pages("/groups", "", "groups")?;
                 output.print(&groups, |out| {
                     groups.iter().try_for_each(|group| {
                         let (name, title) = (&group.group, Safe(&group.title));

@@ -1,12 +1,11 @@
 //! `handfast import`: names from files.
 
 use std::fs::{File, Metadata};
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use clap::{Args, ValueHint};
 use handfast_api::{ImportSummary, Outcome, OutcomeKind, ValueCounts};
 use handfast_registry::Format;
@@ -20,7 +19,7 @@ use crate::exit::{Answer, misused};
 use crate::new_file::NewFile;
 use crate::remote::client::{Caller, Client, encode, query};
 use crate::remote::http_client::read_from;
-use crate::terminal::output::Output;
+use crate::terminal::output::{Output, stream};
 use crate::terminal::progress::Progress;
 
 /// Take names from a file: NDJSON, CSV, handle batch files, JSON dumps of handle servers
@@ -34,8 +33,8 @@ pub(crate) struct Import {
     #[arg(value_hint = ValueHint::FilePath)]
     file: PathBuf,
     /// What the file is, where its name and its beginning do not tell
-    #[arg(long, value_name = "ndjson|csv|batch|json")]
-    format: Option<GivenFormat>,
+    #[arg(long, value_name = "ndjson|csv|batch|json", value_parser = format)]
+    format: Option<Format>,
     /// Put local names under this authority: x becomes AUTHORITY/x
     #[arg(long)]
     authority: Option<String>,
@@ -61,20 +60,11 @@ pub(crate) struct Import {
     caller: Caller,
 }
 
-#[derive(Clone, Copy)]
-pub(crate) struct GivenFormat(pub(crate) Format);
-
-impl FromStr for GivenFormat {
-    type Err = anyhow::Error;
-
-    fn from_str(text: &str) -> anyhow::Result<Self> {
-        let found = Format::ALL
-            .into_iter()
-            .find(|format| format.as_str() == text);
-        found
-            .map(Self)
-            .ok_or_else(|| anyhow!("a format is ndjson, csv, batch or json"))
-    }
+/// Reads the name of a format.
+pub(crate) fn format(text: &str) -> anyhow::Result<Format> {
+    let mut all = Format::ALL.into_iter();
+    all.find(|format| format.as_str() == text)
+        .context("a format is ndjson, csv, batch or json")
 }
 
 impl Import {
@@ -87,7 +77,7 @@ impl Import {
         if self.outcome.as_ref().is_some_and(is_same) {
             return Err("--outcome would overwrite the file that is imported".into());
         }
-        import_input::open(&self.file, self.format.map(|format| format.0))
+        import_input::open(&self.file, self.format)
     }
 
     /// Over the network the outcomes of lines come at the end.
@@ -98,14 +88,12 @@ impl Import {
             // What is only looked at must be there.
             client = client.making_folder(self.caller.output);
         }
-        let mut outcomes = match &self.outcome {
-            Some(path) => Some(BufWriter::new(NewFile::create(path, 0o644)?)),
-            None => None,
-        };
+        let create = |path: &PathBuf| NewFile::create(path, 0o644).map(BufWriter::new);
+        let mut outcomes = self.outcome.as_ref().map(create).transpose()?;
         let size = size_of(&input);
         let progress = Arc::new(Progress::new(size));
         let (sending, is_remote) = (Arc::clone(&progress), client.is_remote());
-        let body = read_from(Box::new(input), move |bytes| {
+        let body = read_from(input, move |bytes| {
             if is_remote {
                 sending.at(bytes, "bytes", bytes);
             }
@@ -147,7 +135,7 @@ impl Import {
         let size = size.filter(|_| !client.is_remote());
         let flag = |is_said: bool| is_said.then(|| "true".to_string());
         let query = query([
-            ("format", self.format.map(|format| format.0.as_str().into())),
+            ("format", self.format.map(|format| format.as_str().into())),
             ("authority", self.authority.clone()),
             ("size", size.map(|size| size.to_string())),
             ("update", flag(self.update)),
@@ -218,11 +206,7 @@ pub(crate) fn tell(outcome: &Outcome, output: Output, is_dry_run: bool) {
         for_people(outcome)
     };
     // If nobody is listening the work goes on.
-    let _ = if is_dry_run {
-        writeln!(io::stdout(), "{text}")
-    } else {
-        writeln!(io::stderr(), "{text}")
-    };
+    let _ = writeln!(stream(is_dry_run), "{text}");
 }
 
 fn for_people(outcome: &Outcome) -> String {

@@ -56,12 +56,13 @@ pub(crate) fn open(path: &Path, format: Option<Format>) -> Result<File, String> 
         };
     };
     file.seek(SeekFrom::Start(start)).map_err(unreadable)?;
-    if !is_batch || !names_files(&file).map_err(unreadable)? {
-        file.seek(SeekFrom::Start(start)).map_err(unreadable)?;
-        return Ok(file);
-    }
+    let is_named = is_batch && names_files(&file).map_err(unreadable)?;
     file.seek(SeekFrom::Start(start)).map_err(unreadable)?;
-    without_files(file, &name)
+    if is_named {
+        without_files(file, &name)
+    } else {
+        Ok(file)
+    }
 }
 
 fn names_files(batch: &File) -> io::Result<bool> {

@@ -13,7 +13,7 @@ use handfast_id::{
     Explanation, HttpResolver, InfoGrammar, Inspection, Namespaces, ParseError, RuleBook, Rules,
     Scheme, explain, inspect,
 };
-use handfast_registry::Registry;
+use handfast_registry::{LiveRules, Registry};
 use serde::Serialize;
 
 use crate::commands::inspect_view;
@@ -108,15 +108,14 @@ impl Inspect {
     }
 
     fn rules<'r>(&self, registry: Option<&'r Registry>) -> anyhow::Result<Box<dyn Rules + 'r>> {
+        let resolvers = self.resolvers.iter().cloned();
         if let Some(registry) = registry {
             // The grammar of the configuration holds unless another is asked for.
             let mut rules = registry.rules();
             if let Some(grammar) = self.grammar {
                 rules = rules.with_info_grammar(grammar);
             }
-            for resolver in &self.resolvers {
-                rules = rules.with_resolver(resolver.clone());
-            }
+            let rules = resolvers.fold(rules, LiveRules::with_resolver);
             return Ok(Box::new(rules));
         }
         let mut rules = RuleBook::standard().with_info_grammar(self.grammar.unwrap_or_default());
@@ -129,10 +128,7 @@ impl Inspect {
                 .with_context(|| format!("cannot use the registry {}", file.display()))?;
             rules = rules.with_registry(namespaces);
         }
-        for resolver in &self.resolvers {
-            rules = rules.with_resolver(resolver.clone());
-        }
-        Ok(Box::new(rules))
+        Ok(Box::new(resolvers.fold(rules, RuleBook::with_resolver)))
     }
 }
 

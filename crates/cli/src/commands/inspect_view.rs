@@ -153,16 +153,8 @@ pub(crate) struct Shown<'a>(pub(crate) &'a str);
 impl Shown<'_> {
     /// How many columns it takes.
     fn width(&self) -> usize {
-        self.0
-            .chars()
-            .map(|c| {
-                if is_visible(c) {
-                    c.width().unwrap_or(0)
-                } else {
-                    marked(c).len()
-                }
-            })
-            .sum()
+        let shown = self.to_string();
+        shown.chars().filter_map(UnicodeWidthChar::width).sum()
     }
 }
 
@@ -172,7 +164,7 @@ impl fmt::Display for Shown<'_> {
             if is_visible(c) {
                 write!(f, "{c}")?;
             } else {
-                f.write_str(&marked(c))?;
+                write!(f, "<U+{:04X}>", u32::from(c))?;
             }
         }
         Ok(())
@@ -186,10 +178,6 @@ fn is_visible(c: char) -> bool {
             | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
             | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}'
             | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E0FFF}')
-}
-
-fn marked(c: char) -> String {
-    format!("<U+{:04X}>", u32::from(c))
 }
 
 /// The first characters of a text, with a mark where it is cut.

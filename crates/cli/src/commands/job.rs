@@ -124,24 +124,24 @@ pub(crate) struct Running {
 }
 
 impl JobCommand {
-    pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
+    pub(crate) fn run(self, client: Client) -> anyhow::Result<Answer> {
         match self {
-            Self::ReplaceUrl { from, to, under } => under.replace(client, from, to, false),
-            Self::ReplaceHost { from, to, under } => under.replace(client, from, to, true),
+            Self::ReplaceUrl { from, to, under } => under.replace(client, &from, &to, false),
+            Self::ReplaceHost { from, to, under } => under.replace(client, &from, &to, true),
             Self::SetTtl {
                 seconds,
                 value_type,
                 under,
             } => {
                 let new = NewJob::SetTtl {
-                    authority: under.authority.clone(),
-                    seconds: *seconds,
-                    value_type: value_type.clone(),
+                    authority: under.authority,
+                    seconds,
+                    value_type,
                 };
                 under.run.run(client, "/jobs", Some(&new))
             }
             Self::Withdraw { file, reason, run } => {
-                let (names, reason) = (names_in(file)?, reason.clone());
+                let names = names_in(&file)?;
                 run.run(client, "/jobs", Some(&NewJob::Withdraw { names, reason }))
             }
             Self::Undo { job, run } => run.run(client, &format!("/jobs/{job}/undo"), None),
@@ -154,7 +154,7 @@ impl JobCommand {
                 })
             }
             Self::List { output } => {
-                let jobs: Vec<Job> = client.pages("/jobs", "jobs")?;
+                let jobs: Vec<Job> = client.pages("/jobs", "", "jobs")?;
                 output.print(&jobs, |out| {
                     jobs.iter().try_for_each(|job| {
                         let (number, started, state, kind) =
@@ -170,7 +170,7 @@ impl JobCommand {
                 output,
             } => {
                 let path = format!("/jobs/{job}");
-                let job = if *is_followed {
+                let job = if is_followed {
                     follow(&client, &path)?
                 } else {
                     client.get(&path)?
@@ -329,7 +329,7 @@ fn begin_and_follow(
     let begun: Job = client.ask(request.header(prefer, "respond-async"))?;
     let place = format!("/jobs/{}", begun.job);
     let job = follow(client, &place)?;
-    let outcomes: Vec<Outcome> = client.pages(&format!("{place}/outcomes"), "outcomes")?;
+    let outcomes: Vec<Outcome> = client.pages(&format!("{place}/outcomes"), "", "outcomes")?;
     let told = u64::try_from(outcomes.len()).unwrap_or(u64::MAX);
     let untold = job.refused.saturating_sub(told);
     let mut stay = 0;

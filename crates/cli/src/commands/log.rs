@@ -14,8 +14,8 @@ use serde_json::json;
 
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::log_verify::VerifyCommand;
-use crate::exit::{Answer, Problem, misused};
-use crate::files;
+use crate::exit::{Answer, Problem, misuse};
+use crate::files::read_input;
 use crate::folder::Data;
 use crate::new_file::NewFile;
 use crate::remote::client::{ApiRequest, Caller, Client, encode, unreadable};
@@ -206,7 +206,7 @@ impl Prove {
     fn run(&self, client: Client) -> anyhow::Result<Answer> {
         let client = self.caller.client(client);
         if let Some(from) = &self.from {
-            let growth: Growth = client.send_text("/log/growth", read_text(from)?)?;
+            let growth: Growth = client.send_text("/log/growth", misuse(read_input(from))?)?;
             return self.caller.output.print(&growth, |out| {
                 writeln!(
                     out,
@@ -255,10 +255,4 @@ pub(crate) fn tell_proven(proof: &Proof, proven: &Proven, out: &mut dyn Write) -
         Safe(&checkpoint.origin),
         checkpoint.size
     )
-}
-
-/// The text of a file; - is standard input.
-pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
-    let text = files::read_text(path);
-    text.map_err(|error| misused(format!("cannot read {}: {error}", path.display())))
 }

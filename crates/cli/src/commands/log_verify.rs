@@ -27,9 +27,9 @@ use serde::de::IgnoredAny;
 use serde_json::{Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
-use crate::commands::log::{read_text, tell_proven, write_file};
-use crate::exit::{Answer, Problem, is_broken_pipe, misuse, misused, refused};
-use crate::files;
+use crate::commands::log::{tell_proven, write_file};
+use crate::exit::{Answer, Problem, UnreadableInput, is_broken_pipe, misuse, misused, refused};
+use crate::files::{self, read_input};
 use crate::folder::Data;
 use crate::remote::client::Client;
 use crate::terminal::output::Output;
@@ -90,15 +90,14 @@ impl VerifyCommand {
         if let Some(file) = &self.keep {
             return self.grown(client, file, &keys);
         }
-        let from = self.from.iter().map(|path| read_text(path));
+        let from = self.from.iter().map(|path| misuse(read_input(path)));
         let verify = Verify {
             keys,
             from: from.collect::<Result<_, _>>()?,
             now: Some(crate::folder::world().now()),
         };
         let (audited, key) = if let Some(path) = &self.export {
-            let unreadable = |error| misused(format!("cannot read {}: {error}", path.display()));
-            let file = File::open(path).map_err(unreadable)?;
+            let file = misuse(File::open(path).with_context(|| UnreadableInput::new(path)))?;
             let progress = Progress::new(file.metadata().map(|metadata| metadata.len()).ok());
             let mut input = BufReader::with_capacity(1 << 20, file);
             let verified = verify_export(&mut input, &verify, &mut |events, bytes| {
@@ -132,10 +131,7 @@ impl VerifyCommand {
 
     fn keys(&self) -> anyhow::Result<Vec<VerifyingKey>> {
         let read = |given: &String| {
-            let text = match files::read_text(Path::new(given)) {
-                Ok(text) => text,
-                Err(_) => given.clone(),
-            };
+            let text = files::read_text(Path::new(given)).unwrap_or_else(|_| given.clone());
             let key = text.trim().parse::<VerifyingKey>();
             key.map_err(|error| anyhow!("--key {given}: {error}"))
         };
@@ -188,7 +184,7 @@ impl VerifyCommand {
                 writeln!(out, "give one that you trust with --key")?;
             }
             match audited.findings.len() {
-                0 => writeln!(out, "the log is whole: {}", Coverage(audited)),
+                0 => writeln!(out, "the log is whole: {}", coverage(audited)),
                 1 => writeln!(out, "1 thing is wrong"),
                 count => writeln!(out, "{count} things are wrong"),
             }
@@ -197,7 +193,7 @@ impl VerifyCommand {
     }
 
     fn proof(&self, path: &Path, keys: &[VerifyingKey]) -> anyhow::Result<Answer> {
-        let text = read_text(path)?;
+        let text = misuse(read_input(path))?;
         if let Ok(growth) = serde_json::from_str::<Growth>(&text) {
             let (from, to) = verify_growth(&growth, keys).map_err(not_proven)?;
             let (from, to) = (from.size, to.size);
@@ -331,11 +327,8 @@ impl Hashes for LogTiles<'_> {
     type Error = anyhow::Error;
 
     fn hash(&self, level: u8, index: u64) -> anyhow::Result<Hash> {
-        let hashes = self.hashes(level, index, 1)?;
-        hashes
-            .first()
-            .copied()
-            .context("a tile of the log is too short")
+        let found = self.hashes(level, index, 1)?.first().copied();
+        found.context("a tile of the log is too short")
     }
 
     fn hashes(&self, level: u8, start: u64, count: u16) -> anyhow::Result<Vec<Hash>> {
@@ -349,41 +342,20 @@ impl Hashes for LogTiles<'_> {
         self.fetched.borrow_mut().insert(tile, bytes.clone());
         let (hashes, _) = bytes.as_chunks::<32>();
         let skip = usize::try_from(start - tile.first()).unwrap_or(usize::MAX);
-        let found: Vec<_> = hashes
-            .iter()
-            .skip(skip)
-            .take(count.into())
-            .copied()
-            .collect();
-        if found.len() < usize::from(count) {
-            return Err(anyhow!("a tile of the log is too short"));
-        }
-        Ok(found)
+        let found = hashes.get(skip..).and_then(|rest| rest.get(..count.into()));
+        Ok(found.context("a tile of the log is too short")?.to_vec())
     }
 }
 
 /// What a verdict covers: which names can be told from each other, and which cannot.
-struct Coverage<'a>(&'a Audited);
-
-impl fmt::Display for Coverage<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Audited {
-            names,
-            hidden,
-            erased,
-            reassigned,
-            ..
-        } = self.0;
-        let s = if *names == 1 { "" } else { "s" };
-        write!(
-            f,
-            "{names} public name{s}, none assigned twice; {hidden} hidden; {erased} erased"
-        )?;
-        match reassigned {
-            Some(reassigned) => write!(f, ", {reassigned} of them assigned again"),
-            None => write!(f, " (an export cannot show whether one was assigned again)"),
-        }
-    }
+fn coverage(audited: &Audited) -> String {
+    let (names, hidden, erased) = (audited.names, audited.hidden, audited.erased);
+    let s = if names == 1 { "" } else { "s" };
+    let again = match audited.reassigned {
+        Some(count) => format!(", {count} of them assigned again"),
+        None => " (an export cannot show whether one was assigned again)".into(),
+    };
+    format!("{names} public name{s}, none assigned twice; {hidden} hidden; {erased} erased{again}")
 }
 
 fn note_json(note: &Note) -> Json {

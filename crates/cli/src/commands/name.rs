@@ -24,10 +24,10 @@ use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::name_history;
 use crate::exit::{Answer, misuse, misused};
 use crate::files;
-use crate::remote::client::{ApiRequest, Caller, Client, encode};
+use crate::remote::client::{ApiRequest, Caller, Client, NOTHING, encode};
 use crate::remote::handle_names;
 use crate::remote::handle_server::Connection;
-use crate::terminal::output::Output;
+use crate::terminal::output::{Output, rows};
 
 /// Names
 ///
@@ -61,13 +61,10 @@ pub(crate) enum NameCommand {
         /// The authority
         #[arg(long)]
         authority: String,
-        /// Act as this account, or INDEX:HANDLE
-        #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse_actor)]
-        who: Option<Principal>,
+        #[command(flatten)]
+        caller: Caller,
         #[command(flatten)]
         connection: Connection,
-        #[command(flatten)]
-        output: Output,
     },
     /// Change the values of a name; --url replaces all its URLs
     Set {
@@ -195,6 +192,11 @@ where
     }
 }
 
+fn for_index<T: Copy>(given: &[ForIndex<T>], index: u32) -> Option<T> {
+    let found = given.iter().find(|given| given.index == index);
+    found.map(|found| found.item)
+}
+
 #[derive(Clone)]
 struct GivenValue {
     index: u32,
@@ -206,24 +208,17 @@ impl FromStr for GivenValue {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> anyhow::Result<Self> {
-        let mut parts = text.splitn(3, ':');
-        let form =
-            || anyhow!("a value is INDEX:TYPE:DATA, for example 5:EMAIL:someone@example.org");
-        let (Some(index), Some(value_type), Some(data)) =
-            (parts.next(), parts.next(), parts.next())
-        else {
-            return Err(form());
+        let read = || {
+            let (index, rest) = text.split_once(':')?;
+            let (value_type, data) = rest.split_once(':')?;
+            // The protocol knows values without a type; on a command line it is a slip.
+            Some(Self {
+                index: index.parse().ok()?,
+                value_type: Some(value_type.to_string()).filter(|name| !name.is_empty())?,
+                data: data.to_string(),
+            })
         };
-        let index = index.parse().map_err(|_| form())?;
-        // The protocol knows values without a type; on a command line it is a slip.
-        if value_type.is_empty() {
-            return Err(form());
-        }
-        Ok(Self {
-            index,
-            value_type: value_type.to_string(),
-            data: data.to_string(),
-        })
+        read().context("a value is INDEX:TYPE:DATA, for example 5:EMAIL:someone@example.org")
     }
 }
 
@@ -247,21 +242,16 @@ impl Values {
     /// The values with their data, read from files where they say so.
     pub(crate) fn read(&self) -> anyhow::Result<Vec<NewValue>> {
         let is_given = |index: u32| self.given.iter().any(|value| value.index == index);
-        let about = self
-            .permissions
-            .iter()
-            .map(|p| p.index)
-            .chain(self.ttl.iter().map(|t| t.index));
-        if let Some(index) = about.into_iter().find(|index| !is_given(*index)) {
+        let permissions = self.permissions.iter().map(|given| given.index);
+        let ttls = self.ttl.iter().map(|given| given.index);
+        if let Some(index) = permissions.chain(ttls).find(|index| !is_given(*index)) {
             bail!(
                 "--permissions and --ttl are for values given with --value: \
                  there is none at {index}"
             );
         }
-        self.given
-            .iter()
-            .map(|value| self.read_one(value))
-            .collect()
+        let read = |value| self.read_one(value);
+        self.given.iter().map(read).collect()
     }
 
     fn read_one(&self, value: &GivenValue) -> anyhow::Result<NewValue> {
@@ -269,14 +259,9 @@ impl Values {
             Some(file) => files::read_value(file).map_err(anyhow::Error::msg)?,
             None => written(&value.value_type, &value.data)?,
         };
-        let permissions = self
-            .permissions
-            .iter()
-            .find(|given| given.index == value.index);
-        let ttl = self.ttl.iter().find(|given| given.index == value.index);
         Ok(NewValue {
-            permissions: permissions.map(|given| given.item),
-            ttl: ttl.map(|given| Ttl::Relative(given.item)),
+            permissions: for_index(&self.permissions, value.index),
+            ttl: for_index(&self.ttl, value.index).map(Ttl::Relative),
             ..NewValue::new(value.index, &value.value_type, &data)
         })
     }
@@ -321,16 +306,15 @@ pub(crate) fn at_text(at: HistoryPoint) -> String {
 }
 
 impl NameCommand {
-    pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
+    pub(crate) fn run(self, client: Client) -> anyhow::Result<Answer> {
         if client.is_remote() && self.names_handle_server() {
             let problem =
                 "--api knows who asks by a token: leave out --server, --key and --secret-file";
             return Err(misused(problem));
         }
-        if let Some(outcome) = handle_names::run(self) {
+        if let Some(outcome) = handle_names::run(&self) {
             return outcome;
         }
-        let client = client.acting_as(self.who());
         match self {
             Self::Create {
                 on,
@@ -340,30 +324,31 @@ impl NameCommand {
             } => {
                 let new = NewName {
                     id: on.id.clone(),
-                    state: if *reserve {
+                    state: if reserve {
                         NewNameState::Reserved
                     } else {
                         NewNameState::Active
                     },
-                    urls: values.urls.clone(),
                     values: misuse(values.for_api())?,
+                    urls: values.urls.clone(),
                 };
                 let path = values.migrating(&client, "/names");
-                on.tell(&client.send("POST", &path, &new)?, "created")
+                on.send(client, "POST", &path, Some(&new), "created")
             }
             Self::Show { on, at, .. } => {
                 let query = at.map(|at| format!("?at={}", encode(&at_text(at))));
-                let name: Name = client.get(&on.path(&query.unwrap_or_default()))?;
+                let path = on.path(&query.unwrap_or_default());
+                let name: Name = on.caller.client(client).get(&path)?;
                 on.caller.output.print(&name, |out| for_people(&name, out))
             }
             Self::List {
-                authority, output, ..
-            } => list(&client, authority, *output),
+                authority, caller, ..
+            } => list(&caller.client(client), &authority, caller.output),
             Self::Set {
                 on, values, remove, ..
             } => {
                 let change = NameChange {
-                    remove: remove.clone(),
+                    remove,
                     urls: Some(values.urls.clone()).filter(|urls| !urls.is_empty()),
                     values: misuse(values.for_api())?,
                 };
@@ -371,43 +356,40 @@ impl NameCommand {
                     return Err(misused(NOTHING_TO_SET));
                 }
                 let path = values.migrating(&client, &on.path(""));
-                on.tell(&client.send("PATCH", &path, &change)?, "changed")
+                on.send(client, "PATCH", &path, Some(&change), "changed")
             }
-            Self::Activate(on) => on.act(&client, "/activate", NOTHING, "activated"),
+            Self::Activate(on) => on.act(client, "/activate", NOTHING, "activated"),
             Self::Withdraw {
                 on,
                 reason,
                 successor,
                 ..
             } => {
-                let (reason, successor) = (reason.clone(), successor.clone());
                 let tombstone = NewTombstone { reason, successor };
-                on.act(&client, "/withdraw", Some(&tombstone), "withdrew")
+                on.act(client, "/withdraw", Some(&tombstone), "withdrew")
             }
-            Self::Restore(on) => on.act(&client, "/restore", NOTHING, "restored"),
+            Self::Restore(on) => on.act(client, "/restore", NOTHING, "restored"),
             Self::Transfer { on, to, create } => {
-                let (create, to) = (*create, to.to_string());
+                let to = to.to_string();
                 let transfer = Transfer { create, to };
-                on.act(&client, "/transfer", Some(&transfer), "transferred")
+                on.act(client, "/transfer", Some(&transfer), "transferred")
             }
             Self::Undo { on, event } => {
-                let undo = NewUndo { event: *event };
-                let undo = event.is_some().then_some(&undo);
-                on.act(&client, "/undo", undo, "undid the change of")
+                let undo = event.map(|_| NewUndo { event });
+                on.act(client, "/undo", undo.as_ref(), "undid the change of")
             }
             Self::Erase(on) => {
+                let client = on.caller.client(client);
                 client.act::<IgnoredAny>("DELETE", &on.path(""))?;
                 on.caller.output.print(&json!({"erased": on.id}), |out| {
                     writeln!(out, "erased {}", on.id)
                 })
             }
-            Self::History { on, at } => name_history::show(&client, on, *at),
+            Self::History { on, at } => name_history::show(&on.caller.client(client), &on, at),
         }
     }
 }
 
-/// No body.
-const NOTHING: Option<&()> = None;
 /// Why a change without any part is refused.
 pub(crate) const NOTHING_TO_SET: &str = "nothing to set: give --url, --value or --remove";
 
@@ -447,18 +429,25 @@ impl NameTarget {
 
     fn act(
         &self,
-        client: &Client,
+        client: Client,
         rest: &str,
         body: Option<&impl Serialize>,
         done: &str,
     ) -> anyhow::Result<Answer> {
-        let path = self.path(rest);
-        let request = ApiRequest::new("POST", &path).json(body);
-        self.tell(&client.ask(request)?, done)
+        self.send(client, "POST", &self.path(rest), body, done)
     }
 
-    fn tell(&self, name: &Name, done: &str) -> anyhow::Result<Answer> {
-        self.caller.output.print(name, |out| {
+    fn send(
+        &self,
+        client: Client,
+        method: &str,
+        path: &str,
+        body: Option<&impl Serialize>,
+        done: &str,
+    ) -> anyhow::Result<Answer> {
+        let request = ApiRequest::new(method, path).json(body);
+        let name: Name = self.caller.client(client).ask(request)?;
+        self.caller.output.print(&name, |out| {
             writeln!(out, "{done} {} ({})", Safe(&name.id), name.state)
         })
     }
@@ -483,26 +472,29 @@ fn list(client: &Client, authority: &str, output: Output) -> anyhow::Result<Answ
 }
 
 fn for_people(name: &Name, out: &mut dyn Write) -> io::Result<()> {
+    let withdrawn = name.withdrawn.as_ref();
+    let irregular = name.irregular.as_ref();
+    let irregular = irregular.and_then(|_| Handle::parse(&name.id).err());
     writeln!(out, "{}", Safe(&name.id))?;
-    writeln!(out, "  {:<12}  {}", "state", name.state)?;
-    if let Some(tombstone) = &name.withdrawn {
-        let (reason, date) = (Safe(&tombstone.reason), &tombstone.date);
-        writeln!(out, "  {:<12}  {reason} ({date})", "withdrawn")?;
-        if let Some(successor) = &tombstone.successor {
-            writeln!(out, "  {:<12}  {}", "use instead", Safe(successor))?;
-        }
-    }
-    writeln!(out, "  {:<12}  {}", "created", name.created)?;
-    let (modified, version) = (&name.modified, name.version);
-    writeln!(out, "  {:<12}  {modified} (version {version})", "modified")?;
-    if name.irregular.is_some()
-        && let Err(error) = Handle::parse(&name.id)
-    {
-        writeln!(out, "  {:<12}  taken over as it was: {error}", "irregular")?;
-    }
-    if let Some(holder) = &name.holder {
-        writeln!(out, "  {:<12}  {holder}", "held by")?;
-    }
+    let about = [
+        ("state", Some(name.state.to_string())),
+        (
+            "withdrawn",
+            withdrawn.map(|it| format!("{} ({})", it.reason, it.date)),
+        ),
+        ("use instead", withdrawn.and_then(|it| it.successor.clone())),
+        ("created", Some(name.created.clone())),
+        (
+            "modified",
+            Some(format!("{} (version {})", name.modified, name.version)),
+        ),
+        (
+            "irregular",
+            irregular.map(|error| format!("taken over as it was: {error}")),
+        ),
+        ("held by", name.holder.clone()),
+    ];
+    rows(out, 12, about)?;
     name.values
         .iter()
         .try_for_each(|value| writeln!(out, "  {}", line(value)))

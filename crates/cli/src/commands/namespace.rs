@@ -194,7 +194,7 @@ pub(crate) struct Reasoned {
 }
 
 impl NamespaceCommand {
-    pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
+    pub(crate) fn run(self, client: Client) -> anyhow::Result<Answer> {
         match self {
             Self::List {
                 text,
@@ -203,15 +203,21 @@ impl NamespaceCommand {
                 output,
             } => {
                 let query = query([
-                    ("q", text.clone()),
+                    ("q", text),
                     ("status", status.map(|status| status.to_string())),
                     ("historical", historical.map(|is| is.to_string())),
                 ]);
-                let page = list(&client, &query)?;
+                let namespaces: Vec<ListedNamespace> =
+                    client.pages("/namespaces", &query, "namespaces")?;
+                let page = NamespacePage {
+                    total: namespaces.len(),
+                    namespaces,
+                    next: None,
+                };
                 output.print(&page, |out| view::list(&page.namespaces, out))
             }
             Self::Show { namespace, output } => {
-                let entry: Namespace = client.get(&path(namespace, ""))?;
+                let entry: Namespace = client.get(&path(&namespace, ""))?;
                 output.print(&entry, |out| view::entry(&entry, out))
             }
             Self::Propose { on, form, why } => {
@@ -219,7 +225,7 @@ impl NamespaceCommand {
                     namespace: on.namespace.clone(),
                     ..NamespaceForm::default()
                 };
-                let (form, why) = (form.over(empty)?, why.clone());
+                let form = form.over(empty)?;
                 let proposal = NamespaceProposal { form, why };
                 on.send(client, "/namespaces", &proposal, "proposed")
             }
@@ -228,18 +234,18 @@ impl NamespaceCommand {
                 form,
                 why,
                 expects,
-            } => on.change(client, form, why, *expects),
-            Self::Comment { on, text } => on.comment(client, text.as_deref()),
+            } => on.change(client, &form, why, expects),
+            Self::Comment { on, text } => on.comment(client, text),
             Self::History(on) => {
                 let client = on.acting.client(client);
                 let versions: Vec<NamespaceVersion> =
-                    client.pages(&path(&on.namespace, "/history"), "versions")?;
+                    client.pages(&path(&on.namespace, "/history"), "", "versions")?;
                 let output = on.acting.output;
                 output.print(&versions, |out| view::history(&versions, out))
             }
             Self::Policy { file, who, output } => {
                 let client = client.acting_as(who.as_ref());
-                let policy: NamespacePolicy = match file {
+                let policy: NamespacePolicy = match &file {
                     Some(file) => {
                         let text = read_input(file)?;
                         client.send("PUT", "/namespace-policy", &NewNamespacePolicy { text })?
@@ -248,7 +254,7 @@ impl NamespaceCommand {
                 };
                 output.print(&policy, |out| view::policy(&policy, file.is_some(), out))
             }
-            Self::Import { file, acting } => import(client, file, acting),
+            Self::Import { file, acting } => import(client, &file, &acting),
             Self::Approve {
                 on,
                 why,
@@ -256,14 +262,14 @@ impl NamespaceCommand {
                 despite,
             } => {
                 let approval = NamespaceApproval {
-                    despite: despite.clone(),
+                    despite,
                     until: until.map(rfc3339),
-                    why: why.clone(),
+                    why,
                 };
                 on.send(client, &on.path("/approve"), &approval, "registered")
             }
             Self::Renew { on, until, why } => {
-                let (until, why) = (rfc3339(*until), why.clone());
+                let until = rfc3339(until);
                 let renewal = NamespaceRenewal { until, why };
                 on.send(client, &on.path("/renew"), &renewal, "renewed")
             }
@@ -295,8 +301,8 @@ impl Acting {
 }
 
 impl Reasoned {
-    fn act(&self, client: Client, act: &str, done: &str) -> anyhow::Result<Answer> {
-        self.on.act(client, act, &self.why, done)
+    fn act(self, client: Client, act: &str, done: &str) -> anyhow::Result<Answer> {
+        self.on.act(client, act, self.why, done)
     }
 }
 
@@ -323,12 +329,11 @@ impl NamespaceTarget {
     }
 
     /// What takes a reason.
-    fn act(&self, client: Client, act: &str, why: &str, done: &str) -> anyhow::Result<Answer> {
-        let reason = NamespaceReason { why: why.into() };
-        self.send(client, &self.path(act), &reason, done)
+    fn act(&self, client: Client, act: &str, why: String, done: &str) -> anyhow::Result<Answer> {
+        self.send(client, &self.path(act), &NamespaceReason { why }, done)
     }
 
-    fn comment(&self, client: Client, text: Option<&str>) -> anyhow::Result<Answer> {
+    fn comment(&self, client: Client, text: Option<String>) -> anyhow::Result<Answer> {
         let (asked, output) = (self.path("/comments"), self.acting.output);
         let client = self.acting.client(client);
         let Some(text) = text else {
@@ -338,8 +343,7 @@ impl NamespaceTarget {
         if self.acting.dry_run {
             return Err(misused("a comment cannot be rehearsed"));
         }
-        let new = NewComment { text: text.into() };
-        let made: NamespaceComment = client.send("POST", &asked, &new)?;
+        let made: NamespaceComment = client.send("POST", &asked, &NewComment { text })?;
         output.print(&made, |out| {
             let (number, namespace) = (made.comment, &self.namespace);
             writeln!(out, "comment {number} on info:{namespace}/")
@@ -351,7 +355,7 @@ impl NamespaceTarget {
         &self,
         client: Client,
         form: &FormOptions,
-        why: &str,
+        why: String,
         expects: Option<u64>,
     ) -> anyhow::Result<Answer> {
         let client = self.acting.client(client);
@@ -360,7 +364,7 @@ impl NamespaceTarget {
         let new = form.over(old.clone())?;
         let change = NamespaceChange {
             members: patch(&as_object(&old), as_object(&new)),
-            why: why.into(),
+            why,
         };
         let version = entry.get("version").and_then(Json::as_u64);
         let version = expects.or(version).unwrap_or_default();
@@ -375,21 +379,6 @@ fn path(namespace: &str, rest: &str) -> String {
     // Without any, the list would be meant.
     let namespace = if namespace.is_empty() { " " } else { namespace };
     format!("/namespaces/{}{rest}", encode(namespace))
-}
-
-/// All pages of a list as one.
-fn list(client: &Client, query: &str) -> anyhow::Result<NamespacePage> {
-    let mut namespaces: Vec<ListedNamespace> = Vec::new();
-    client.each_page("/namespaces", query, "namespaces", |page| {
-        namespaces.extend::<Vec<_>>(page);
-        Ok(())
-    })?;
-    let total = namespaces.len();
-    Ok(NamespacePage {
-        namespaces,
-        next: None,
-        total,
-    })
 }
 
 fn as_object(form: &NamespaceForm) -> Map<String, Json> {

@@ -8,6 +8,7 @@ use handfast_api::{
 };
 
 use crate::commands::inspect_view::Shown as Safe;
+use crate::terminal::output::rows;
 
 pub(crate) fn list(entries: &[ListedNamespace], out: &mut dyn Write) -> io::Result<()> {
     entries.iter().try_for_each(|entry| {
@@ -30,67 +31,49 @@ pub(crate) fn entry(entry: &Namespace, out: &mut dyn Write) -> io::Result<()> {
         (true, false, false) => "historical, unclaimed",
         (false, false, false) => "",
     };
-    let normalisation = &entry.normalisation;
-    let (case, strip) = match normalisation.case {
-        _ if normalisation.steps.is_some() => ("", ""),
-        NamespaceCase::Lower => ("does not count; lower is canonical", &*normalisation.strip),
-        NamespaceCase::Upper => ("does not count; upper is canonical", &*normalisation.strip),
-        NamespaceCase::Sensitive => ("counts", &*normalisation.strip),
+    let (form, resolution) = (&entry.normalisation, &entry.resolution);
+    let case = match form.case {
+        NamespaceCase::Lower => "does not count; lower is canonical",
+        NamespaceCase::Upper => "does not count; upper is canonical",
+        NamespaceCase::Sensitive => "counts",
     };
-    let steps = normalisation
-        .steps
-        .iter()
-        .flatten()
-        .map(ToString::to_string);
-    let examples = entry.examples.iter();
-    let examples = examples.map(|sample| format!("{}  →  {}", sample.input, sample.canonical));
-    let (steps, examples): (Vec<_>, Vec<_>) = (steps.collect(), examples.collect());
-    let version = entry.version.to_string();
-    let mut rows = vec![
-        ("uri", &*entry.uri),
-        ("title", &entry.title),
-        ("status", entry.status.as_str()),
-        ("why", &entry.why),
-        ("owner", whose),
-        ("verified", entry.verified.as_deref().unwrap_or_default()),
-        (
-            "registered",
-            entry.registered.as_deref().unwrap_or_default(),
-        ),
-        (
-            "until",
-            entry.provisional_until.as_deref().unwrap_or_default(),
-        ),
-        ("organisation", &entry.authority.organisation),
-        ("address", &entry.authority.address),
-        ("url", &entry.authority.url),
-        ("contact", &entry.authority.contact),
-        ("description", &entry.description),
-        ("syntax", &entry.syntax.summary),
-        (
-            "pattern",
-            entry.syntax.pattern.as_deref().unwrap_or_default(),
-        ),
-        ("normalisation", &normalisation.summary),
-        ("case", case),
-        ("strip", strip),
+    let steps = form.steps.iter().flatten();
+    let steps = steps.map(|step| ("step", Some(step.to_string())));
+    let has_steps = form.steps.is_some();
+    let about = [
+        ("uri", Some(entry.uri.clone())),
+        ("title", Some(entry.title.clone())),
+        ("status", Some(entry.status.to_string())),
+        ("why", Some(entry.why.clone())),
+        ("owner", Some(whose.into())),
+        ("verified", entry.verified.clone()),
+        ("registered", entry.registered.clone()),
+        ("until", entry.provisional_until.clone()),
+        ("organisation", Some(entry.authority.organisation.clone())),
+        ("address", Some(entry.authority.address.clone())),
+        ("url", Some(entry.authority.url.clone())),
+        ("contact", Some(entry.authority.contact.clone())),
+        ("description", Some(entry.description.clone())),
+        ("syntax", Some(entry.syntax.summary.clone())),
+        ("pattern", entry.syntax.pattern.clone()),
+        ("normalisation", Some(form.summary.clone())),
+        ("case", (!has_steps).then(|| case.into())),
+        ("strip", (!has_steps).then(|| form.strip.clone())),
     ];
-    rows.extend(steps.iter().map(|step| ("step", &**step)));
-    let resolution = &entry.resolution;
-    rows.push((
-        "mechanism",
-        resolution.mechanism.as_deref().unwrap_or_default(),
-    ));
-    rows.push((
-        "security",
-        resolution.security.as_deref().unwrap_or_default(),
-    ));
-    rows.extend(examples.iter().map(|example| ("example", &**example)));
-    rows.extend([("version", &*version), ("changed", &entry.changed)]);
-    for (label, text) in rows.into_iter().filter(|(_, text)| !text.is_empty()) {
-        writeln!(out, "  {label:<14}  {}", Safe(text))?;
-    }
-    Ok(())
+    rows(out, 14, about.into_iter().chain(steps))?;
+    let examples = entry.examples.iter().map(|sample| {
+        let text = format!("{}  →  {}", sample.input, sample.canonical);
+        ("example", Some(text))
+    });
+    let how = [
+        ("mechanism", resolution.mechanism.clone()),
+        ("security", resolution.security.clone()),
+    ];
+    let last = [
+        ("version", Some(entry.version.to_string())),
+        ("changed", Some(entry.changed.clone())),
+    ];
+    rows(out, 14, how.into_iter().chain(examples).chain(last))
 }
 
 /// What was done with an entry, or would have been.

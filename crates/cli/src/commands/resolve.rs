@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::exit::{Answer, UnreadableInput, misuse, misused, refused};
 use crate::folder::Data;
 use crate::remote::handle_server::{Connection, failed, handle_of, wait};
-use crate::terminal::output::Output;
+use crate::terminal::output::{Output, rows};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -262,13 +262,16 @@ pub(crate) fn print(found: &Resolution, output: Output) -> anyhow::Result<Answer
     });
     output.print(&said, |out| {
         writeln!(out, "{}", Safe(&found.handle))?;
-        for alias in &found.aliases {
-            writeln!(out, "  {:<12}  {}", "instead of", Safe(alias))?;
-        }
-        if let Some(server) = &found.server {
-            let signed = if found.is_certified { ", signed" } else { "" };
-            writeln!(out, "  {:<12}  {}{signed}", "answered by", Safe(server))?;
-        }
+        let signed = if found.is_certified { ", signed" } else { "" };
+        let server = found
+            .server
+            .as_ref()
+            .map(|server| format!("{server}{signed}"));
+        let aliases = found
+            .aliases
+            .iter()
+            .map(|alias| ("instead of", Some(alias.clone())));
+        rows(out, 12, aliases.chain([("answered by", server)]))?;
         let mut values = found.values.iter();
         values.try_for_each(|value| writeln!(out, "  {}", line(&convert::value(value))))
     })

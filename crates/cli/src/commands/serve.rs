@@ -94,22 +94,20 @@ impl Serve {
         let settings = config.web()?;
         let tls = settings.tls.clone();
         let served = listener.open(context, settings)?;
-        let socket = match served.open_socket() {
-            Ok(socket) => Some(socket),
-            Err(error) => {
-                let problem = format!("warning: commands on this folder have to wait: {error}");
-                self.output.note(&problem);
-                None
-            }
-        };
-        writeln!(
-            io::stdout(),
-            "{}",
-            self.told(&data.folder, addresses, &tls, example)
-        )?;
+        let socket = served.open_socket().inspect_err(|error| {
+            let problem = format!("warning: commands on this folder have to wait: {error}");
+            self.output.note(&problem);
+        });
+        let sign_in = served.first_sign_in_link().unwrap_or_else(|error| {
+            let problem = format!("warning: there is no link to sign in with: {error}");
+            self.output.note(&problem);
+            None
+        });
+        let told = self.told(&data.folder, addresses, &tls, example, sign_in.as_ref());
+        writeln!(io::stdout(), "{told}")?;
         io::stdout().flush()?;
         served.wait()?;
-        if let Some(socket) = socket {
+        if let Ok(socket) = socket {
             socket.close();
         }
         Ok(Answer::Done)
@@ -141,7 +139,14 @@ impl Serve {
     }
 
     /// Where the server listens, and how to log in.
-    fn told(&self, folder: &Path, addresses: Addresses, tls: &Tls, example: &str) -> String {
+    fn told(
+        &self,
+        folder: &Path,
+        addresses: Addresses,
+        tls: &Tls,
+        example: &str,
+        sign_in: Option<&(String, String)>,
+    ) -> String {
         let (native, web) = (addresses.native, addresses.web);
         let who = Identity::administrator();
         let key = Identity::administrator_file(folder);
@@ -160,6 +165,7 @@ impl Serve {
                 "administrator": who.to_string(),
                 "key": key,
                 "try": command,
+                "signIn": sign_in.map(|(_, link)| link),
             })
             .to_string();
         }
@@ -169,14 +175,22 @@ impl Serve {
         } else {
             String::new()
         };
+        let sign_in = sign_in.map(|(account, link)| {
+            let program = program(folder);
+            format!(
+                "\nconsole {link}\n        signs {account} in, once, within 15 minutes; \
+                 `{program} user sign-in` prints another link"
+            )
+        });
         format!(
             "native  {native}, over UDP and TCP\n\
              web     {url} and {secure}{at}\n\
              tls     {tls}\n\
              data    {}\n\
              log in  as {who}, with {key}\n\
-             try     {command}",
-            folder.display()
+             try     {command}{}",
+            folder.display(),
+            sign_in.unwrap_or_default()
         )
     }
 }
@@ -214,13 +228,12 @@ fn secure_url(tls: &Tls, web: SocketAddr) -> String {
 }
 
 /// An address that a client on this machine can use.
-fn reachable(address: SocketAddr) -> SocketAddr {
-    let local = match address {
-        SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
-        SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
-    };
+fn reachable(mut address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
-        return SocketAddr::new(local, address.port());
+        address.set_ip(match address {
+            SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        });
     }
     address
 }

@@ -76,7 +76,6 @@ fn fill(server: &HandleServer, half: &Path) -> anyhow::Result<Vec<Principal>> {
     let known = known.map_err(refused)?;
     server.keep_identity(half)?;
     let mut config = ConfigFile::default();
-    let texts = |who: &[Principal]| who.iter().map(ToString::to_string).collect();
     config.native.listen = Some(server.addresses().native);
     config.native.administrators = texts(server.administrators());
     config.native.full_access = server.has_full_access();
@@ -88,8 +87,11 @@ fn fill(server: &HandleServer, half: &Path) -> anyhow::Result<Vec<Principal>> {
     Ok(known)
 }
 
+fn texts(who: &[Principal]) -> Vec<String> {
+    who.iter().map(ToString::to_string).collect()
+}
+
 fn as_json(server: &HandleServer, known: &[Principal], ready: &Ready, folder: &Path) -> Json {
-    let texts = |who: &[Principal]| who.iter().map(ToString::to_string).collect::<Vec<_>>();
     let more = json!({
         "serial": server.site().serial,
         "prefixes": server.prefixes(),

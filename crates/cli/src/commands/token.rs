@@ -49,7 +49,7 @@ pub(crate) enum TokenCommand {
 }
 
 impl TokenCommand {
-    pub(crate) fn run(&self, client: &Client) -> anyhow::Result<Answer> {
+    pub(crate) fn run(self, client: &Client) -> anyhow::Result<Answer> {
         match self {
             Self::Create {
                 account,
@@ -60,11 +60,11 @@ impl TokenCommand {
                 output,
             } => {
                 let new = api::NewToken {
-                    account: Some(account.clone()),
-                    authority: authority.clone(),
-                    days: Some(*days),
+                    account: Some(account),
+                    authority,
+                    days: Some(days),
                     role: role.map(|role| role.to_string()),
-                    title: title.clone(),
+                    title,
                 };
                 let made: Token = client.send("POST", "/tokens", &new)?;
                 output.print(&made, |out| {
@@ -84,8 +84,8 @@ impl TokenCommand {
             }
             Self::Revoke { token: id, output } => {
                 let mut all: Vec<Token> = client.get("/tokens")?;
-                client.act::<IgnoredAny>("DELETE", &format!("/tokens/{}", encode(id)))?;
-                all.retain(|token| token.token == *id);
+                client.act::<IgnoredAny>("DELETE", &format!("/tokens/{}", encode(&id)))?;
+                all.retain(|token| token.token == id);
                 let token = all.first().ok_or_else(unreadable)?;
                 output.print(token, |out| {
                     writeln!(out, "revoked {id} of {}", token.account)

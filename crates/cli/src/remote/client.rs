@@ -32,6 +32,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value as Json;
+use tokio::time::timeout;
 use zeroize::Zeroizing;
 
 use crate::exit::{Answer, Problem, UnreadableInput, misused, refused};
@@ -74,11 +75,10 @@ fn server_url(text: &str) -> Result<Uri, String> {
     let is_usable = |url: &Uri| {
         let has_host = url.host().is_some_and(|host| !host.is_empty());
         // A port that is too large is read as none.
-        let port = url.authority().map(Authority::as_str);
-        let port = port
-            .and_then(|text| text.rsplit_once(':'))
-            .map(|(_, port)| port);
-        let names_port = port.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+        let authority = url.authority().map(Authority::as_str);
+        let port = authority.and_then(|text| text.rsplit_once(':'));
+        let is_number = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+        let names_port = port.is_some_and(|(_, port)| is_number(port));
         let is_web = matches!(url.scheme_str(), Some("https" | "http"));
         is_web && has_host && (!names_port || url.port_u16().is_some())
     };
@@ -134,6 +134,9 @@ pub(crate) struct ApiRequest<'a> {
     body: RequestBody,
 }
 
+/// No body.
+pub(crate) const NOTHING: Option<&()> = None;
+
 impl<'a> ApiRequest<'a> {
     pub(crate) fn new(method: &'a str, path: &'a str) -> Self {
         Self {
@@ -160,19 +163,6 @@ impl<'a> ApiRequest<'a> {
     fn body(self, content_type: &str, body: RequestBody) -> Self {
         let request = self.header(CONTENT_TYPE, content_type);
         Self { body, ..request }
-    }
-}
-
-/// Why there is no answer.
-enum Unanswered {
-    Failed(anyhow::Error),
-    /// The status of an answer that is no success, and what it says.
-    Unsuccessful(u16, Bytes),
-}
-
-impl From<anyhow::Error> for Unanswered {
-    fn from(error: anyhow::Error) -> Self {
-        Self::Failed(error)
     }
 }
 
@@ -275,7 +265,7 @@ impl Client {
             if response.status() == StatusCode::NO_CONTENT {
                 return Ok(Bytes::from_static(b"null"));
             }
-            Ok(self.collect(response).await?)
+            self.collect(response).await
         })
     }
 
@@ -312,7 +302,8 @@ impl Client {
                 }
                 Err(_) => is_readable = false,
             };
-            http_client::each_line(response, self.timeout(), &mut line).await?;
+            let read = http_client::each_line(response, self.timeout(), &mut line).await;
+            read.map_err(|error| self.explain(&error))?;
             Ok(last.filter(|_| is_readable))
         })?;
         match last {
@@ -334,7 +325,8 @@ impl Client {
         let time = self.timeout();
         let written = self.wait(async {
             let response = self.open(ApiRequest::new("GET", path), time).await?;
-            Ok(http_client::take(response, &SUMMARY, time, out, tell).await?)
+            let taken = http_client::take(response, &SUMMARY, time, out, tell).await;
+            taken.map_err(|error| self.explain(&error))
         })?;
         match written {
             Ok(said) => Ok(said.and_then(|said| serde_json::from_str(&said).ok())),
@@ -362,21 +354,55 @@ impl Client {
         Ok(summary)
     }
 
-    /// All things of a list that comes in pages.
+    /// Asks the REST API of handle servers, over the network and without a token. Gives the status
+    /// and the JSON of the answer.
+    pub(crate) fn ask_rest(
+        &self,
+        method: &str,
+        path: &str,
+        authorization: Option<&str>,
+        body: &Json,
+    ) -> anyhow::Result<(StatusCode, Json)> {
+        let Transport::Network { server, options } = &self.transport else {
+            return Err(misused("this asks a server: say which with --api URL"));
+        };
+        let start = server.path().trim_end_matches('/');
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{start}{path}"))
+            .header(CONTENT_TYPE, "application/json");
+        if let Some(authorization) = authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        let request = request.body(whole(body.to_string()))?;
+        let certificate = options.certificate.as_deref();
+        let (status, said) = wait(async {
+            let sent = http_client::send_to_server(server, certificate, request);
+            let sent = timeout(self.timeout(), sent).await;
+            let sent = sent.context("nothing was answered").flatten();
+            let response = sent.map_err(|error| self.explain(&error))?;
+            let status = response.status();
+            anyhow::Ok((status, self.collect(response).await?))
+        })??;
+        Ok((status, serde_json::from_slice(&said).unwrap_or_default()))
+    }
+
+    /// All things of a list that comes in pages; a query begins with `&` if there is one.
     pub(crate) fn pages<T: DeserializeOwned>(
         &self,
         path: &str,
+        query: &str,
         list: &str,
     ) -> anyhow::Result<Vec<T>> {
         let mut all = Vec::new();
-        self.each_page(path, "", list, |page| {
+        self.each_page(path, query, list, |page| {
             all.extend(page);
             Ok(())
         })?;
         Ok(all)
     }
 
-    /// Each page of a list; a query begins with `&` if there is one.
+    /// Each page of a list.
     pub(crate) fn each_page<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -417,7 +443,8 @@ impl Client {
         } else {
             usize::MAX
         };
-        http_client::collect(response, limit, self.timeout()).await
+        let collected = http_client::collect(response, limit, self.timeout()).await;
+        collected.map_err(|error| self.explain(&error))
     }
 
     /// Sends a request, and gives the beginning of an answer that is a success.
@@ -425,14 +452,17 @@ impl Client {
         &self,
         request: ApiRequest<'_>,
         time: Duration,
-    ) -> Result<Response<Received>, Unanswered> {
-        let response = http_client::in_time(time, self.begin(request)).await?;
-        let status = response.status();
-        if status.is_success() {
+    ) -> anyhow::Result<Response<Received>> {
+        let begun = timeout(time, self.begin(request)).await;
+        let begun = begun.context("nothing was answered").flatten();
+        let response = begun.map_err(|error| self.explain(&error))?;
+        if response.status().is_success() {
             return Ok(response);
         }
-        let said = self.collect(response).await?;
-        Err(Unanswered::Unsuccessful(status.as_u16(), said))
+        let status = response.status().as_u16();
+        let problem = problem(&self.collect(response).await?);
+        let problem = problem.ok_or_else(|| self.is_no_handfast(status))?;
+        Err(self.refused(api::Problem { status, ..problem }))
     }
 
     async fn begin(&self, asked: ApiRequest<'_>) -> anyhow::Result<Response<Received>> {
@@ -472,7 +502,7 @@ impl Client {
     }
 
     /// Opens the data folder if that is needed, and waits for an answer.
-    fn wait<T>(&self, answer: impl Future<Output = Result<T, Unanswered>>) -> anyhow::Result<T> {
+    fn wait<T>(&self, answer: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
         match &self.transport {
             Transport::Network { .. } if self.who.is_some() => return Err(misused(NO_AS)),
             Transport::Network { options, .. } => {
@@ -484,23 +514,17 @@ impl Client {
                 makes,
                 opened,
             } if opened.get().is_none() => {
-                let registry = data.config().and_then(|config| match makes {
+                let config = data.config().map_err(refused)?;
+                let registry = match makes {
                     Some(output) => data.open_or_make(&config, *output, false),
                     None => data.open(&config),
-                });
+                };
                 let registry = registry.map_err(refused)?;
-                opened.get_or_init(|| LocalApi::new(registry.into()));
+                opened.get_or_init(|| LocalApi::new(registry.into(), config.base_url()));
             }
             Transport::Folder { .. } | Transport::Socket(_) => {}
         }
-        match wait(answer).unwrap_or_else(|error| Err(error.into())) {
-            Ok(answered) => Ok(answered),
-            Err(Unanswered::Failed(error)) => Err(self.explain(&error)),
-            Err(Unanswered::Unsuccessful(status, said)) => {
-                let problem = problem(&said).ok_or_else(|| self.is_no_handfast(status))?;
-                Err(self.refused(api::Problem { status, ..problem }))
-            }
-        }
+        wait(answer).unwrap_or_else(|error| Err(self.explain(&error)))
     }
 
     /// As a text: a connection that breaks is nobody who has read enough of our output.
@@ -538,12 +562,7 @@ impl Client {
             _ => None,
         };
         problem.hint = hint.map(str::to_string).or(problem.hint);
-        let answer = if problem.status >= 500 {
-            Answer::Failed
-        } else {
-            Answer::No
-        };
-        Problem::of(answer, problem).into()
+        Problem::of(Answer::no(problem.status >= 500), problem).into()
     }
 
     fn is_no_handfast(&self, status: u16) -> anyhow::Error {
@@ -563,8 +582,7 @@ impl ServerOptions {
     fn token(&self) -> anyhow::Result<Option<Zeroizing<String>>> {
         let text = match &self.token_file {
             Some(file) => {
-                let text = fs::read_to_string(file);
-                Some(text.with_context(|| UnreadableInput::new(file))?)
+                Some(fs::read_to_string(file).with_context(|| UnreadableInput::new(file))?)
             }
             None => env::var("HANDFAST_TOKEN").ok(),
         };

@@ -1,5 +1,6 @@
 //! `handfast name … --server`: the same over the handle protocol.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 
@@ -13,8 +14,8 @@ use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::name::{NOTHING_TO_SET, NameCommand, NameTarget, Values};
 use crate::commands::resolve::print;
 use crate::exit::{Answer, misuse, misused};
+use crate::remote::client::Caller;
 use crate::remote::handle_server::{Connection, failed, handle_of, wait};
-use crate::terminal::output::Output;
 
 /// Runs a command at the server that it names; `None` if it names none, or can name none.
 pub(crate) fn run(command: &NameCommand) -> Option<anyhow::Result<Answer>> {
@@ -39,11 +40,8 @@ fn at_server(command: &NameCommand, connection: &Connection) -> Option<anyhow::R
         NameCommand::Show { at: Some(_), .. } => no("--at"),
         NameCommand::Show { on, at: None, .. } => show(&At { on, connection }),
         NameCommand::List {
-            authority,
-            who,
-            output,
-            ..
-        } => list(authority, who.as_ref(), connection, *output),
+            authority, caller, ..
+        } => list(authority, caller, connection),
         NameCommand::Set {
             on, values, remove, ..
         } => set(&At { on, connection }, values, remove),
@@ -58,12 +56,7 @@ fn at_server(command: &NameCommand, connection: &Connection) -> Option<anyhow::R
             (true, None) => withdraw(&At { on, connection }),
         },
         // The handle protocol has no words for these, and they offer no --server.
-        NameCommand::Activate(_)
-        | NameCommand::Restore(_)
-        | NameCommand::Transfer { .. }
-        | NameCommand::Erase(_)
-        | NameCommand::History { .. }
-        | NameCommand::Undo { .. } => return None,
+        _ => return None,
     })
 }
 
@@ -132,26 +125,21 @@ fn set(at: &At<'_>, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
             .iter()
             .map(|new| settle(new, old_at(new.index)))
             .collect();
-        let is_replaced = |value: &Value<'_>| {
+        let is_replaced = |value: &&Value<'_>| {
             !values.urls.is_empty() && value.value_type.eq_ignore_ascii_case("URL")
         };
-        let stays: Vec<u32> = old
-            .iter()
-            .filter(|value| !is_replaced(value) && !remove.contains(&value.index))
-            .map(|value| value.index)
-            .collect();
+        let (replaced, stays): (Vec<_>, Vec<_>) = old.iter().partition(is_replaced);
+        let stays = stays.iter().map(|value| value.index);
+        let stays: Vec<u32> = stays.filter(|index| !remove.contains(index)).collect();
         let put = with_urls(put, &values.urls, &stays);
-        let is_put = |index: &u32| put.iter().any(|value| value.index == *index);
-        let replaced = old.iter().filter(|value| is_replaced(value));
-        let mut gone: Vec<u32> = replaced.map(|value| value.index).collect();
-        gone.extend_from_slice(remove);
-        gone.sort_unstable();
-        gone.dedup();
-        gone.retain(|index| !is_put(index));
+        let mut gone: BTreeSet<u32> = replaced.iter().map(|value| value.index).collect();
+        gone.extend(remove);
+        gone.retain(|index| !put.iter().any(|value| value.index == *index));
         if !put.is_empty() {
             client.add(handle, &put, true).await.map_err(failed)?;
         }
         if !gone.is_empty() {
+            let gone: Vec<u32> = gone.into_iter().collect();
             client.remove(handle, &gone).await.map_err(failed)?;
         }
         Ok(handle.to_string())
@@ -179,17 +167,12 @@ fn show(at: &At<'_>) -> anyhow::Result<Answer> {
     print(&found.map_err(failed)?, at.on.caller.output)
 }
 
-fn list(
-    prefix: &str,
-    who: Option<&Principal>,
-    connection: &Connection,
-    output: Output,
-) -> anyhow::Result<Answer> {
-    let client = misuse(connection.client(who))?;
+fn list(prefix: &str, caller: &Caller, connection: &Connection) -> anyhow::Result<Answer> {
+    let client = misuse(connection.client(caller.who.as_ref()))?;
     let mut out = BufWriter::new(io::stdout());
     let mut unwritten = None;
     let mut each = |handle: &str| {
-        let line = if output.is_json() {
+        let line = if caller.output.is_json() {
             json!({ "id": handle }).to_string()
         } else {
             Safe(handle).to_string()
@@ -291,29 +274,7 @@ impl NameCommand {
             | Self::Set { connection, .. }
             | Self::Show { connection, .. }
             | Self::Withdraw { connection, .. } => Some(connection),
-            Self::Activate(_)
-            | Self::Erase(_)
-            | Self::History { .. }
-            | Self::Restore(_)
-            | Self::Transfer { .. }
-            | Self::Undo { .. } => None,
-        }
-    }
-
-    /// As whom it is asked, if not as the operator.
-    pub(crate) fn who(&self) -> Option<&Principal> {
-        match self {
-            Self::List { who, .. } => who.as_ref(),
-            Self::Create { on, .. }
-            | Self::Show { on, .. }
-            | Self::Set { on, .. }
-            | Self::Activate(on)
-            | Self::Withdraw { on, .. }
-            | Self::Restore(on)
-            | Self::Transfer { on, .. }
-            | Self::Erase(on)
-            | Self::History { on, .. }
-            | Self::Undo { on, .. } => on.caller.who.as_ref(),
+            _ => None,
         }
     }
 }

@@ -79,14 +79,7 @@ impl Connection {
         };
         let identity = who.to_string();
         if let Some(path) = &self.key {
-            let file = Zeroizing::new(read(path)?);
-            let passphrase = variable("HANDFAST_PASSPHRASE");
-            let passphrase = passphrase.as_ref().map(|text| text.as_slice());
-            let key = read_private_key(&file, passphrase)
-                .with_context(|| format!("cannot use {}", path.display()))?;
-            let key =
-                SigningKey::new(key).with_context(|| format!("cannot use {}", path.display()))?;
-            return Ok(Login::with_key(&identity, key)?);
+            return Ok(Login::with_key(&identity, signing_key(path)?)?);
         }
         let secret = match &self.secret_file {
             Some(path) => Zeroizing::new(read(path)?),
@@ -99,6 +92,16 @@ impl Connection {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         Ok(Login::with_secret(&identity, line)?)
     }
+}
+
+/// Reads a private key; `HANDFAST_PASSPHRASE` opens one that is encrypted.
+pub(crate) fn signing_key(path: &Path) -> anyhow::Result<SigningKey> {
+    let file = Zeroizing::new(read(path)?);
+    let passphrase = variable("HANDFAST_PASSPHRASE");
+    let passphrase = passphrase.as_ref().map(|text| text.as_slice());
+    let key = read_private_key(&file, passphrase)
+        .with_context(|| format!("cannot use {}", path.display()))?;
+    SigningKey::new(key).with_context(|| format!("cannot use {}", path.display()))
 }
 
 /// Runs what waits for the network.
@@ -205,9 +208,8 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
 
 /// What the environment says, which command lines must not: other users see those.
 fn variable(name: &str) -> Option<Zeroizing<Vec<u8>>> {
-    env::var(name)
-        .ok()
-        .map(|text| Zeroizing::new(text.into_bytes()))
+    let text = env::var(name).ok()?;
+    Some(Zeroizing::new(text.into_bytes()))
 }
 
 fn way(text: &str) -> Result<Transport, String> {

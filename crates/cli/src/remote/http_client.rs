@@ -5,15 +5,14 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::pin::Pin;
-use std::task::{Context as Waking, Poll};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
+use futures_util::stream;
 use handfast_client::https::{HttpClient, TrustAnchors, exchange};
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Body, Bytes, Frame, Incoming};
+use http_body_util::{BodyExt, Full, Limited, StreamBody};
+use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{HOST, HeaderName, HeaderValue};
 use hyper::{Request, Response, Uri};
 use tokio::net::UnixStream;
@@ -39,47 +38,27 @@ pub(crate) fn whole(bytes: impl Into<Bytes>) -> RequestBody {
         .boxed_unsync()
 }
 
-/// A body that is read as it is sent; `tell` hears how much of it was.
+/// A body that is read as it is sent; `tell` hears how much of it was. Nothing else is done
+/// meanwhile that reading could hold up.
 pub(crate) fn read_from(
-    input: Box<dyn Read + Send>,
-    tell: impl FnMut(u64) + Send + 'static,
+    mut input: impl Read + Send + 'static,
+    mut tell: impl FnMut(u64) + Send + 'static,
 ) -> RequestBody {
-    let reading = Reading {
-        input,
-        read: 0,
-        tell: Box::new(tell),
-    };
-    reading.boxed_unsync()
-}
-
-struct Reading {
-    input: Box<dyn Read + Send>,
-    read: u64,
-    tell: Box<dyn FnMut(u64) + Send>,
-}
-
-impl Body for Reading {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    /// Nothing else is done meanwhile that reading could hold up.
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Waking<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+    let mut read = 0;
+    let pieces = std::iter::from_fn(move || {
         let mut piece = vec![0; PIECE];
-        Poll::Ready(match self.input.read(&mut piece) {
+        match input.read(&mut piece) {
             Ok(0) => None,
             Ok(count) => {
                 piece.truncate(count);
-                self.read += u64::try_from(count).unwrap_or(0);
-                let read = self.read;
-                (self.tell)(read);
+                read += u64::try_from(count).unwrap_or(0);
+                tell(read);
                 Some(Ok(Frame::data(Bytes::from(piece))))
             }
             Err(error) => Some(Err(error)),
-        })
-    }
+        }
+    });
+    StreamBody::new(stream::iter(pieces)).boxed_unsync()
 }
 
 /// Sends a request to a server on the network, and gives the beginning of the answer.
@@ -185,12 +164,4 @@ pub(crate) async fn take(
         }
     }
     Ok(out.flush().map(|()| said))
-}
-
-/// How long the beginning of an answer may take.
-pub(crate) async fn in_time<T>(
-    time: Duration,
-    work: impl Future<Output = anyhow::Result<T>>,
-) -> anyhow::Result<T> {
-    timeout(time, work).await.context("nothing was answered")?
 }

@@ -1,10 +1,12 @@
 //! Lines of any length from a stream of any size, in constant memory.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, BufReader, Read};
 
 /// The longest line that is passed on whole, in bytes. An identifier has at most 8 KiB, but white
 /// space around one that a person pasted does not count.
 pub(crate) const MAX_LINE: usize = 1 << 20;
+/// A line of that length with its LF.
+const MAX_READ: u64 = (1 << 20) + 1;
 
 /// A line without its LF, or CR LF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,76 +18,38 @@ pub(crate) enum Line<'a> {
 
 /// Calls `visit` with each line. Calls `idle` whenever the next line has to be waited for, so that
 /// what has been written so far can be passed on.
-pub(crate) fn for_each<O>(
-    reader: &mut impl BufRead,
+pub(crate) fn for_each<O, R: Read>(
+    reader: &mut BufReader<R>,
     out: &mut O,
     mut idle: impl FnMut(&mut O) -> io::Result<()>,
     mut visit: impl FnMut(&mut O, Line<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut carried = Vec::new();
-    let mut is_whole = true;
+    let mut text = Vec::new();
     loop {
-        let buffer = match reader.fill_buf() {
-            Ok(buffer) => buffer,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        if buffer.is_empty() {
-            // The last line need not end in LF. Nothing behind the last LF is no line.
-            if !carried.is_empty() {
-                visit(out, line(&carried, is_whole))?;
-            }
+        text.clear();
+        let mut limited = reader.by_ref().take(MAX_READ);
+        // Nothing behind the last LF is no line.
+        if limited.read_until(b'\n', &mut text)? == 0 {
             return idle(out);
         }
-        let end = buffer.iter().position(|byte| *byte == b'\n');
-        let consumed = match (end.and_then(|end| buffer.get(..end)), carried.is_empty()) {
-            (Some(text), true) => {
-                visit(out, line(without_cr(text), true))?;
-                text.len() + 1
-            }
-            (Some(text), false) => {
-                is_whole &= carry(&mut carried, text);
-                visit(out, line(without_cr(&carried), is_whole))?;
-                carried.clear();
-                is_whole = true;
-                text.len() + 1
-            }
-            (None, _) => {
-                is_whole &= carry(&mut carried, buffer);
-                buffer.len()
-            }
-        };
-        let is_last_in_buffer = consumed == buffer.len();
-        reader.consume(consumed);
-        if is_last_in_buffer {
+        if let Some(line) = text.strip_suffix(b"\n") {
+            visit(out, Line::Whole(line.strip_suffix(b"\r").unwrap_or(line)))?;
+        } else if text.len() <= MAX_LINE {
+            // The last line need not end in LF.
+            visit(out, Line::Whole(&text))?;
+        } else {
+            text.truncate(MAX_LINE);
+            reader.skip_until(b'\n')?;
+            visit(out, Line::Beginning(&text))?;
+        }
+        if !reader.buffer().contains(&b'\n') {
             idle(out)?;
         }
     }
 }
 
-/// Appends what fits; whether that was all.
-fn carry(carried: &mut Vec<u8>, text: &[u8]) -> bool {
-    let free = MAX_LINE.saturating_sub(carried.len());
-    carried.extend(text.iter().take(free));
-    text.len() <= free
-}
-
-fn line(text: &[u8], is_whole: bool) -> Line<'_> {
-    if is_whole {
-        Line::Whole(text)
-    } else {
-        Line::Beginning(text)
-    }
-}
-
-fn without_cr(text: &[u8]) -> &[u8] {
-    text.strip_suffix(b"\r").unwrap_or(text)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::BufReader;
-
     use super::*;
 
     fn lines(input: &[u8], capacity: usize) -> Vec<(bool, Vec<u8>)> {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 use serde::Serialize;
 
+use crate::commands::inspect_view::Shown;
 use crate::exit::Answer;
 
 /// How a command prints.
@@ -44,4 +45,27 @@ impl Output {
             let _ = writeln!(io::stderr(), "{text}");
         }
     }
+}
+
+/// Standard output for data, standard error for words.
+pub(crate) fn stream(is_data: bool) -> Box<dyn Write> {
+    if is_data {
+        Box::new(io::stdout())
+    } else {
+        Box::new(io::stderr())
+    }
+}
+
+/// Rows of a label and a text. Those without a text are left out.
+pub(crate) fn rows(
+    out: &mut dyn Write,
+    width: usize,
+    rows: impl IntoIterator<Item = (&'static str, Option<String>)>,
+) -> io::Result<()> {
+    for (label, text) in rows {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            writeln!(out, "  {label:<width$}  {}", Shown(&text))?;
+        }
+    }
+    Ok(())
 }

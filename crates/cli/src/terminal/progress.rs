@@ -10,14 +10,12 @@ pub(crate) struct Progress(ProgressBar);
 impl Progress {
     /// Of something whose end is known, or not.
     pub(crate) fn new(total: Option<u64>) -> Self {
-        let bar = match total {
-            Some(total) => ProgressBar::new(total),
-            None => ProgressBar::no_length(),
-        };
-        let template = if total.is_some() {
-            "{wide_bar} {percent}%  {msg}  {eta} left"
-        } else {
-            "{spinner} {msg}  {elapsed}"
+        let (bar, template) = match total {
+            Some(total) => {
+                let template = "{wide_bar} {percent}%  {msg}  {eta} left";
+                (ProgressBar::new(total), template)
+            }
+            None => (ProgressBar::no_length(), "{spinner} {msg}  {elapsed}"),
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);

@@ -5,12 +5,11 @@
 
 use std::io;
 
-use handfast_wire::{Codec, Envelope};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-use super::{Endpoint, MESSAGE_TIMEOUT, Packed, envelope, in_time};
+use super::{Endpoint, MESSAGE_TIMEOUT, Packed, in_time};
 use crate::target::write_host_port;
 
 /// Sends a request and reads the reply.
@@ -20,11 +19,11 @@ pub(super) async fn exchange(
     handle: &str,
     request: &Packed,
 ) -> io::Result<Packed> {
-    let message = [request.envelope.to_bytes(), request.payload.clone()].concat();
+    let message = request.to_bytes();
     let mut bytes = head(endpoint, handle, message.len()).into_bytes();
     bytes.extend_from_slice(&message);
     in_time(MESSAGE_TIMEOUT, stream.write_all(&bytes)).await?;
-    in_time(MESSAGE_TIMEOUT, receive(&mut stream)).await
+    in_time(MESSAGE_TIMEOUT, receive(stream)).await
 }
 
 fn head(endpoint: &Endpoint, handle: &str, length: usize) -> String {
@@ -48,36 +47,24 @@ fn head(endpoint: &Endpoint, handle: &str, length: usize) -> String {
 }
 
 /// Reads up to the blank line, and then as much as the envelope says.
-async fn receive(stream: &mut TcpStream) -> io::Result<Packed> {
-    let mut bytes = Vec::new();
-    let end = loop {
-        if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-            break at;
-        }
-        if bytes.len() > MAX_HEAD {
-            return Err(wrong("the HTTP head is too long"));
-        }
-        if stream.read_buf(&mut bytes).await? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-    };
-    let mut body = bytes.split_off(end + 4);
-    check(&String::from_utf8_lossy(&bytes))?;
-    while body.len() < Envelope::LENGTH {
-        if stream.read_buf(&mut body).await? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+async fn receive(stream: TcpStream) -> io::Result<Packed> {
+    let mut reader = BufReader::new(stream);
+    let mut limited = (&mut reader).take(MAX_HEAD);
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        if limited.read_until(b'\n', &mut head).await? == 0 {
+            return Err(match limited.limit() {
+                0 => wrong("the HTTP head is too long"),
+                _ => io::ErrorKind::UnexpectedEof.into(),
+            });
         }
     }
-    let envelope = envelope(&body)?;
-    let length = usize::try_from(envelope.length).unwrap_or(usize::MAX);
-    let mut payload = body.split_off(Envelope::LENGTH);
-    while payload.len() < length {
-        if stream.read_buf(&mut payload).await? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-    }
-    payload.truncate(length);
-    Ok(Packed { envelope, payload })
+    check(&String::from_utf8_lossy(&head))?;
+    let received = Packed::receive(&mut reader).await;
+    received.map_err(|error| match error.kind() {
+        kind @ io::ErrorKind::UnexpectedEof => kind.into(),
+        _ => error,
+    })
 }
 
 /// "All outcomes, including errors, are HTTP 200", and nothing is chunked.
@@ -110,7 +97,7 @@ fn wrong(problem: &str) -> io::Error {
 }
 
 const MESSAGE: &str = "application/x-hdl-message";
-const MAX_HEAD: usize = 16_384;
+const MAX_HEAD: u64 = 16_384;
 /// Everything but letters, digits and `- . _ ~`.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')

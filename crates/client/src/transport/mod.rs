@@ -3,7 +3,6 @@
 //! A conversation is a request and its replies. It has no background task: dropping it stops it.
 
 mod http;
-mod tcp;
 mod udp;
 
 use std::fmt;
@@ -13,6 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use handfast_wire::{Codec, Envelope, Reader};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
@@ -40,9 +40,31 @@ pub(crate) struct Packed {
 #[derive(Debug)]
 pub(crate) enum Conversation {
     Udp(udp::Asked),
+    /// "one request per connection. Do not pipeline." (`handle-protocol.md` §13)
     Tcp(TcpStream),
     /// Only one reply fits into an HTTP response.
     Http(Option<Packed>),
+}
+
+impl Packed {
+    fn to_bytes(&self) -> Vec<u8> {
+        [self.envelope.to_bytes(), self.payload.clone()].concat()
+    }
+
+    /// Reads a message that is not in packets.
+    async fn receive(reader: &mut (impl AsyncRead + Unpin)) -> io::Result<Self> {
+        let mut start = [0; Envelope::LENGTH];
+        reader.read_exact(&mut start).await?;
+        let envelope = envelope(&start)?;
+        let mut payload = Vec::new();
+        // Memory is allocated only for bytes that have arrived.
+        let mut rest = reader.take(u64::from(envelope.length));
+        rest.read_to_end(&mut payload).await?;
+        if u32::try_from(payload.len()) != Ok(envelope.length) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(Self { envelope, payload })
+    }
 }
 
 /// Why a conversation failed.
@@ -64,16 +86,19 @@ impl Conversation {
             Transport::Udp => udp::Asked::new(endpoint, request)
                 .await
                 .map(Self::Udp)
-                .map_err(not_sent),
+                .map_err(failed(false)),
             Transport::Tcp => {
-                let mut stream = endpoint.connect().await.map_err(not_sent)?;
-                tcp::send(&mut stream, request).await.map_err(sent)?;
-                Ok(Self::Tcp(stream))
+                let mut stream = endpoint.connect().await.map_err(failed(false))?;
+                let bytes = request.to_bytes();
+                let written = in_time(MESSAGE_TIMEOUT, stream.write_all(&bytes)).await;
+                written.map(|()| Self::Tcp(stream)).map_err(failed(true))
             }
             Transport::Http => {
-                let stream = endpoint.connect().await.map_err(not_sent)?;
+                let stream = endpoint.connect().await.map_err(failed(false))?;
                 let reply = http::exchange(stream, endpoint, handle, request).await;
-                reply.map(|reply| Self::Http(Some(reply))).map_err(sent)
+                reply
+                    .map(|reply| Self::Http(Some(reply)))
+                    .map_err(failed(true))
             }
         }
     }
@@ -82,12 +107,12 @@ impl Conversation {
     pub(crate) async fn reply(&mut self) -> Result<Packed, Failure> {
         let reply = match self {
             Self::Udp(asked) => asked.reply().await,
-            Self::Tcp(stream) => tcp::receive(stream).await,
+            Self::Tcp(stream) => in_time(MESSAGE_TIMEOUT, Packed::receive(stream)).await,
             Self::Http(reply) => reply
                 .take()
                 .ok_or_else(|| io::ErrorKind::UnexpectedEof.into()),
         };
-        reply.map_err(sent)
+        reply.map_err(failed(true))
     }
 }
 
@@ -108,13 +133,20 @@ impl Endpoint {
 
     /// Connects to the first address that accepts.
     async fn connect(&self) -> io::Result<TcpStream> {
+        let connect = |address| in_time(CONNECT_TIMEOUT, TcpStream::connect(address));
+        let stream = self.connect_by(connect).await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+
+    async fn connect_by<T, F: Future<Output = io::Result<T>>>(
+        &self,
+        connect: impl Fn(SocketAddr) -> F,
+    ) -> io::Result<T> {
         let mut last = io::ErrorKind::NotFound.into();
         for address in self.addresses().await? {
-            match in_time(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
-                Ok(stream) => {
-                    stream.set_nodelay(true)?;
-                    return Ok(stream);
-                }
+            match connect(address).await {
+                Ok(connected) => return Ok(connected),
                 Err(error) => last = error,
             }
         }
@@ -131,29 +163,16 @@ impl fmt::Display for Endpoint {
 
 /// The envelope at the start of bytes. One that announces more than is allowed is rejected.
 fn envelope(bytes: &[u8]) -> io::Result<Envelope> {
-    Envelope::decode(&mut Reader::new(bytes)).map_err(garbled)
-}
-
-fn garbled(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, error)
+    Envelope::decode(&mut Reader::new(bytes))
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 async fn in_time<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     timeout(limit, work).await?
 }
 
-fn not_sent(source: io::Error) -> Failure {
-    Failure {
-        was_sent: false,
-        source,
-    }
-}
-
-fn sent(source: io::Error) -> Failure {
-    Failure {
-        was_sent: true,
-        source,
-    }
+fn failed(was_sent: bool) -> impl Fn(io::Error) -> Failure {
+    move |source| Failure { was_sent, source }
 }
 
 /// The timeout of a connection attempt.

@@ -20,20 +20,11 @@ pub(crate) struct Asked {
 
 impl Asked {
     pub(super) async fn new(endpoint: &Endpoint, request: &Packed) -> io::Result<Self> {
-        let mut last = io::ErrorKind::NotFound.into();
-        for address in endpoint.addresses().await? {
-            match connected(address).await {
-                Ok(socket) => {
-                    return Ok(Self {
-                        socket,
-                        packets: packets(&request.envelope, &request.payload).collect(),
-                        request_id: request.envelope.request_id,
-                    });
-                }
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
+        Ok(Self {
+            socket: endpoint.connect_by(connected).await?,
+            packets: packets(&request.envelope, &request.payload).collect(),
+            request_id: request.envelope.request_id,
+        })
     }
 
     /// Sends the request repeatedly until the reply is complete. Packets with other request ids are

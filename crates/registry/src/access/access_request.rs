@@ -131,7 +131,7 @@ impl Registry {
                 created: change_set.time(),
                 status: AccessRequestStatus::Open,
             };
-            change_set.make_room_for(&request)?;
+            change_set.check_request_limit(&request)?;
             change_set.store_request(&request)?;
             let note = request.note("request");
             change_set.note(Action::RequestAccess, &note)?;
@@ -241,7 +241,7 @@ impl ChangeSet<'_> {
     }
 
     /// Checks that the account of a new request may make one more, and deletes its old ones.
-    fn make_room_for(&mut self, new: &AccessRequest) -> Result<(), RegistryError> {
+    fn check_request_limit(&mut self, new: &AccessRequest) -> Result<(), RegistryError> {
         let now = self.time();
         let who = Principal::Account(new.account.clone());
         let mut own = self.all_requests()?;

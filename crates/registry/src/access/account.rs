@@ -299,3 +299,34 @@ impl ChangeSet<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The format on disk: if this test fails, the code is wrong.
+    #[test]
+    fn accounts_of_all_versions_are_read() {
+        let first = [&b"\x03ann\x03Ann"[..], &[7]].concat();
+        let second = [&first[..], &[1, 0]].concat();
+        let third = [&second[..], b"\x05a@b.c"].concat();
+        let read = |bytes: &[u8]| Account::from_bytes(bytes).unwrap();
+        for (bytes, is_suspended, email) in [
+            (&first, false, ""),
+            (&second, true, ""),
+            (&third, true, "a@b.c"),
+        ] {
+            let expected = Account {
+                name: "ann".into(),
+                title: "Ann".into(),
+                created: 7,
+                is_suspended,
+                is_administrator: false,
+                email: email.into(),
+            };
+            assert_eq!(read(bytes), expected);
+        }
+        assert_eq!(postcard::to_stdvec(&read(&third)).unwrap(), third);
+        assert_eq!(Account::from_bytes(b"\x03ann"), None);
+    }
+}

@@ -191,3 +191,40 @@ fn or_group(may_be_group: bool) -> &'static str {
         ""
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The format on disk: if this test fails, the code is wrong.
+    #[test]
+    fn the_bytes_of_principals_are_frozen() {
+        for (text, bytes) in [
+            ("ann", &b"\x00\x03ann"[..]),
+            ("7:1/a", b"\x01\x07\x031/a"),
+            ("group:Ed", b"\x04\x02Ed"),
+        ] {
+            let who = Principal::parse(text).unwrap();
+            assert_eq!(postcard::to_stdvec(&who).unwrap(), bytes, "{text}");
+            assert_eq!(who.to_string(), text);
+        }
+        let operator = postcard::to_stdvec(&Principal::Operator).unwrap();
+        assert_eq!(operator, [2]);
+    }
+
+    #[test]
+    fn a_group_is_no_account_of_the_same_name() {
+        let group = Principal::parse("group:ann").unwrap();
+        assert_ne!(group, Principal::parse("ann").unwrap());
+        assert_eq!(group.key(), "group:ann");
+        for wrong in ["group:", "group:a b", "group:a:b", "Group:ann"] {
+            let error = Principal::parse(wrong).unwrap_err().to_string();
+            assert!(
+                error.contains("group:NAME") && error.contains(wrong),
+                "{error}"
+            );
+        }
+        let error = Principal::parse_actor("group:ann").unwrap_err().to_string();
+        assert!(!error.contains("group:NAME"), "{error}");
+    }
+}

@@ -236,7 +236,7 @@ impl ChangeSet<'_> {
 }
 
 impl AuthorityChange {
-    pub(super) fn apply(self, authority: &mut Authority) {
+    pub(crate) fn apply(self, authority: &mut Authority) {
         let policy = &mut authority.policy;
         set(&mut authority.title, self.title);
         set(&mut authority.meaning, self.meaning);

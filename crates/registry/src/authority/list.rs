@@ -2,7 +2,7 @@
 
 use handfast_store::{Table, TableKey};
 
-use crate::authority::policy::{Authority, AuthorityStatus};
+use crate::authority::policy::Authority;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::registry::Registry;
@@ -63,12 +63,10 @@ impl Registry {
             let mut authorities = Vec::with_capacity(keys.len());
             for key in &keys {
                 let found = view.authority_by_key(key)?;
-                let is_public =
-                    |found: &Authority| !matches!(found.status, AuthorityStatus::Requested { .. });
-                authorities.extend(found.filter(is_public).map(|mut authority| {
-                    authority.grants.clear();
-                    authority
-                }));
+                if let Some(mut found) = found.filter(|found| found.status.is_in_force()) {
+                    found.grants.clear();
+                    authorities.push(found);
+                }
             }
             Ok(AuthorityPage { authorities, next })
         })

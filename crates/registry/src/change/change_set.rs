@@ -160,18 +160,7 @@ impl<'n> ChangeSet<'n> {
     }
 
     /// Stores a new version of a record with its event, and returns the number of the event.
-    pub(crate) fn store_changed(
-        &mut self,
-        key: &str,
-        old: &Record,
-        record: Record,
-        action: Action,
-        persistence: Persistence,
-    ) -> u64 {
-        self.store_record(key, Some(old), record, action, persistence)
-    }
-
-    fn store_record(
+    pub(crate) fn store_record(
         &mut self,
         key: &str,
         old: Option<&Record>,
@@ -223,12 +212,10 @@ impl<'n> ChangeSet<'n> {
         );
         self.put(TableKey::event_of(key.as_bytes(), number), Vec::new());
         for version in 1..old.version {
-            let table_key = TableKey::version(key.as_bytes(), version).into_owned();
-            self.writes.push(Write::Delete(table_key));
+            self.delete(TableKey::version(key.as_bytes(), version));
         }
         self.index_values(key, Some(old), None);
-        self.writes
-            .push(Write::Delete(TableKey::record(key.as_bytes()).into_owned()));
+        self.delete(TableKey::record(key.as_bytes()));
         number
     }
 
@@ -257,8 +244,7 @@ impl<'n> ChangeSet<'n> {
 
     /// Frees the path of a requested authority that was never approved.
     pub(crate) fn forget_authority(&mut self, path: &AuthorityPath) {
-        let table_key = TableKey::named(Table::Authorities, path.key().as_bytes()).into_owned();
-        self.writes.push(Write::Delete(table_key));
+        self.delete(TableKey::named(Table::Authorities, path.key().as_bytes()));
     }
 
     /// Stores a value in postcard form.
@@ -354,8 +340,12 @@ impl<'n> ChangeSet<'n> {
         self.writes.push(write);
     }
 
-    fn put(&mut self, table_key: TableKey<'_>, bytes: Vec<u8>) {
+    pub(crate) fn put(&mut self, table_key: TableKey<'_>, bytes: Vec<u8>) {
         self.writes.push(Write::Put(table_key.into_owned(), bytes));
+    }
+
+    pub(crate) fn delete(&mut self, table_key: TableKey<'_>) {
+        self.writes.push(Write::Delete(table_key.into_owned()));
     }
 }
 

@@ -37,6 +37,8 @@ impl Registry {
         self: &Arc<Self>,
         report: impl Fn(&RegistryError) + Send + 'static,
     ) -> io::Result<EventFollower> {
+        // The first token that is used would make its request wait for new files.
+        drop(self.observed_store());
         let (stop, stopped) = channel();
         let is_stopped = Arc::new(AtomicBool::new(false));
         let (registry, is_ending) = (Arc::downgrade(self), Arc::clone(&is_stopped));

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use handfast_wire::json::write_value;
 
 use crate::authority::policy::AuthorityStatus;
+use crate::export::ndjson::list;
 use crate::export::{Given, Walk, Writer, is_handle};
 
 /// Writes one JSON object.
@@ -45,15 +46,13 @@ impl Writer for Dump {
         }
         let handle = serde_json::to_string(&name.record.text)?;
         let mut values = Vec::new();
-        for (at, value) in name.values.iter().enumerate() {
-            if at > 0 {
-                values.push(b',');
-            }
-            write_value(&mut values, value);
-        }
+        list(&mut values, name.values.iter(), |out, value| {
+            write_value(out, value);
+            Ok(())
+        })?;
         write!(out, "\n{handle}:{{\"handle\":{handle},\"values\":[")?;
         out.write_all(&values)?;
-        out.write_all(b"]}")?;
+        out.write_all(b"}")?;
         Ok(Some(0))
     }
 

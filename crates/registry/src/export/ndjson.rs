@@ -84,7 +84,7 @@ fn text(line: &mut Vec<u8>, text: &str) -> io::Result<()> {
 }
 
 /// Items with commas between them, and the closing bracket.
-fn list<T>(
+pub(super) fn list<T>(
     line: &mut Vec<u8>,
     items: impl Iterator<Item = T>,
     mut item: impl FnMut(&mut Vec<u8>, T) -> io::Result<()>,

@@ -82,6 +82,20 @@ pub enum Operation {
     },
 }
 
+impl Operation {
+    /// The handle or the prefix that it is about.
+    fn handle(&self) -> &str {
+        let (Self::Add { handle, .. }
+        | Self::Create { handle, .. }
+        | Self::Delete { handle }
+        | Self::Modify { handle, .. }
+        | Self::Remove { handle, .. }
+        | Self::Home { prefix: handle }
+        | Self::Unhome { prefix: handle }) = self;
+        handle
+    }
+}
+
 /// The result of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Performed {
@@ -250,18 +264,11 @@ impl ChangeSet<'_> {
             // It is only the beginning of a handle.
             return self.identify_new(&format!("{handle}0")).map(|_| ());
         }
-        let (Operation::Add { handle, .. }
-        | Operation::Create { handle, .. }
-        | Operation::Delete { handle }
-        | Operation::Modify { handle, .. }
-        | Operation::Remove { handle, .. }
-        | Operation::Home { prefix: handle }
-        | Operation::Unhome { prefix: handle }) = operation;
-        if self.is_exact(&with_slash(handle))? {
+        let whole = with_slash(operation.handle());
+        if self.is_exact(&whole)? {
             return Ok(());
         }
         // Parsing reports the errors of a handle.
-        let whole = with_slash(handle);
         self.identify_new(&whole)?;
         let problem = "a handle is sent as it is: without white space or brackets around it, and \
             without a scheme";
@@ -270,56 +277,40 @@ impl ChangeSet<'_> {
 
     fn perform(&mut self, operation: Operation) -> Result<Performed, RegistryError> {
         self.need_exact(&operation)?;
+        let mut handle = operation.handle().to_string();
+        let whole = with_slash(&handle);
         let mut overwrote = false;
-        let handle = match operation {
+        match operation {
             Operation::Add {
-                handle,
-                values,
-                overwrite,
-            } => {
-                (_, overwrote) = self.add_values(&with_slash(&handle), values, overwrite)?;
-                handle
-            }
+                values, overwrite, ..
+            } => (_, overwrote) = self.add_values(&whole, values, overwrite)?,
             Operation::Create {
-                handle,
-                values,
-                overwrite,
-                mint,
-            } => {
-                if mint {
-                    self.mint_handle(&handle, values)?
-                } else {
-                    overwrote = self.put_handle(&handle, values, overwrite)?;
-                    handle
-                }
+                values, mint: true, ..
+            } => handle = self.mint_handle(&handle, values)?,
+            Operation::Create {
+                values, overwrite, ..
+            } => overwrote = self.put_handle(&handle, values, overwrite)?,
+            Operation::Delete { .. } => {
+                self.delete_handle(&whole)?;
             }
-            Operation::Delete { handle } => {
-                self.delete_handle(&with_slash(&handle))?;
-                handle
+            Operation::Home { .. } => {
+                self.home_prefix(&handle)?;
             }
-            Operation::Home { prefix } => {
-                self.home_prefix(&prefix)?;
-                prefix
+            Operation::Modify { values, .. } => {
+                self.modify_values(&whole, values)?;
             }
-            Operation::Modify { handle, values } => {
-                self.modify_values(&with_slash(&handle), values)?;
-                handle
-            }
-            Operation::Remove { handle, indexes } => {
-                let whole = with_slash(&handle);
+            Operation::Remove { indexes, .. } => {
                 self.need_to_touch(&self.find_active(&whole)?, &[], &indexes)?;
                 self.edit_handle(&whole, &Edit::remove(&indexes))?;
-                handle
             }
-            Operation::Unhome { prefix } => {
-                let found = self.authority(&self.path(&prefix)?)?;
+            Operation::Unhome { .. } => {
+                let found = self.authority(&self.path(&handle)?)?;
                 if found.is_none_or(|found| found.status != AuthorityStatus::Retired) {
                     // UNHOME applies to this prefix only.
-                    self.retire(&prefix, true)?;
+                    self.retire(&handle, true)?;
                 }
-                prefix
             }
-        };
+        }
         Ok(Performed { handle, overwrote })
     }
 

@@ -14,6 +14,7 @@ use crate::import::outcome::Done;
 use crate::log::event::Action;
 use crate::name::record::{Record, State};
 use crate::name::states::{Name, check_holder};
+use crate::name::values::are_changed;
 
 /// How an import treats a name that exists.
 #[derive(Clone, Copy, Debug)]
@@ -207,7 +208,7 @@ impl ChangeSet<'_> {
             keep(self, &mut name, action)?;
         }
         let values = with_secrets(&name.record, wanted.values);
-        if is_different(&name.record.values, &values) {
+        if are_changed(&name.record.values, &values) {
             let action = name.edit(self, values)?;
             keep(self, &mut name, action)?;
         }
@@ -282,12 +283,4 @@ fn with_secrets(old: &Record, mut wanted: Vec<Value<'static>>) -> Vec<Value<'sta
     }
     wanted.sort_by_key(|value| value.index);
     wanted
-}
-
-fn is_different(old: &[Value<'_>], new: &[Value<'_>]) -> bool {
-    old.len() != new.len()
-        || new
-            .iter()
-            .zip(old)
-            .any(|(new, old)| !new.is_unchanged_from(old))
 }

@@ -4,7 +4,7 @@ use crate::access::principal::Principal;
 use crate::authority::change::AuthorityChange;
 use crate::authority::create::NewAuthority;
 use crate::authority::erasures::NothingErased;
-use crate::authority::policy::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
+use crate::authority::policy::{Authority, AuthorityStatus, Grant, Persistence, Role};
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::import::apply::ConflictPolicy;
@@ -34,7 +34,9 @@ impl ChangeSet<'_> {
             return self.apply_new_authority(parsed, grants);
         };
         let is_ours = old.last_event >= conflicts.since;
-        if parsed.is_same(&old, &grants) && (is_ours || parsed.has_status(&old)) {
+        if parsed.is_same(&old, &grants)
+            && (is_ours || parsed.status == ParsedStatus::of(&old.status))
+        {
             let done = if is_ours {
                 Done::Created(Some(old.last_event))
             } else {
@@ -159,11 +161,7 @@ impl ParsedAuthority {
                     role: grant.role.to_string(),
                 })
                 .collect(),
-            status: match authority.status {
-                AuthorityStatus::Active => ParsedStatus::Active,
-                AuthorityStatus::Requested { .. } => ParsedStatus::Requested,
-                AuthorityStatus::Retired => ParsedStatus::Retired,
-            },
+            status: ParsedStatus::of(&authority.status),
             requested_by: by,
             independent: authority.parent.is_none() && authority.path.parent().is_some(),
         }
@@ -215,34 +213,21 @@ impl ParsedAuthority {
         self.grants.iter().map(grant).collect()
     }
 
-    fn has_status(&self, old: &Authority) -> bool {
-        match self.status {
-            ParsedStatus::Active => old.status == AuthorityStatus::Active,
-            ParsedStatus::Requested => matches!(old.status, AuthorityStatus::Requested { .. }),
-            ParsedStatus::Retired => old.status == AuthorityStatus::Retired,
-        }
-    }
-
     /// Whether the stored authority is as the line says, apart from its status.
     fn is_same(&self, old: &Authority, grants: &[Grant]) -> bool {
-        let policy = |policy: &Policy| {
-            let parsed = &self.policy;
-            let says = |parsed: Option<bool>, is: bool| parsed.is_none_or(|parsed| parsed == is);
-            says(parsed.case_sensitive, policy.case_sensitive)
-                && says(parsed.erasable, policy.persistence == Persistence::Erasable)
-                && says(parsed.cordra, policy.cordra)
-                && says(parsed.approval, policy.approval)
-                && parsed
-                    .default_ttl
-                    .is_none_or(|ttl| ttl == policy.default_ttl)
-                && (parsed.pattern.is_none() && parsed.case_sensitive.is_none()
-                    || parsed.pattern == policy.pattern)
-        };
-        self.title == old.title
-            && self.meaning == old.meaning
-            && self.contact == old.contact
-            && policy(&old.policy)
-            && grants.iter().all(|grant| old.grants.contains(grant))
+        let mut changed = old.clone();
+        self.change().apply(&mut changed);
+        changed == *old && grants.iter().all(|grant| old.grants.contains(grant))
+    }
+}
+
+impl ParsedStatus {
+    fn of(status: &AuthorityStatus) -> Self {
+        match status {
+            AuthorityStatus::Active => Self::Active,
+            AuthorityStatus::Requested { .. } => Self::Requested,
+            AuthorityStatus::Retired => Self::Retired,
+        }
     }
 }
 

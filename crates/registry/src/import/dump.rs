@@ -173,12 +173,9 @@ impl<'de> Visitor<'de> for Whole<'_> {
                         items: Vec::new(),
                         size: 0,
                         send: self.send,
-                    };
-                    let records = Records {
-                        block: &mut block,
                         budget: self.budget,
                     };
-                    let read = map.next_value_seed(records);
+                    let read = map.next_value_seed(&mut block);
                     // Records before an error are good.
                     block.send()?;
                     read?;
@@ -194,17 +191,13 @@ impl<'de> Visitor<'de> for Whole<'_> {
     }
 }
 
-struct Records<'s, 'b> {
-    block: &'b mut Collected<'s>,
-    budget: &'s ItemBudget,
-}
-
 /// The records of one block.
 struct Collected<'s> {
     items: Vec<Item>,
     /// The number of bytes of their texts.
     size: usize,
     send: &'s SyncSender<Part>,
+    budget: &'s ItemBudget,
 }
 
 impl Collected<'_> {
@@ -227,7 +220,7 @@ impl Collected<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Records<'_, '_> {
+impl<'de> DeserializeSeed<'de> for &mut Collected<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -235,7 +228,7 @@ impl<'de> DeserializeSeed<'de> for Records<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Records<'_, '_> {
+impl<'de> Visitor<'de> for &mut Collected<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -262,7 +255,7 @@ impl<'de> Visitor<'de> for Records<'_, '_> {
                     error.to_string(),
                 )),
             };
-            self.block.push(Item { line, parsed }, text.get().len())?;
+            self.push(Item { line, parsed }, text.get().len())?;
             self.budget.renew();
         }
         Ok(())

@@ -149,17 +149,16 @@ impl Loader {
                 line,
                 prepared,
             } = name;
-            if !has_same_rules
-                && let Some(moved) = self.moved(loading, &key, &prepared.record, line)?
-            {
-                loaded.add(moved, self.tells_all);
-                continue;
-            }
-            if !has_same_policies
-                && let Some(refused) = self.check_again(loading, &key, &prepared.record, line)?
-            {
-                loaded.add(refused, self.tells_all);
-                continue;
+            if !(has_same_rules && has_same_policies) {
+                let text = Record::name_in(&prepared.record).unwrap_or(&key);
+                let snapshot = loading.snapshot();
+                let checked =
+                    self.check_again(&snapshot, &key, text, has_same_rules, has_same_policies);
+                if let Err(error) = split_failure(checked)? {
+                    let refused = Outcome::refused(line, Some(text), &error);
+                    loaded.add(refused, self.tells_all);
+                    continue;
+                }
             }
             let table_key = TableKey::record(key.as_bytes());
             let is_new = loading.is_behind(&table_key)?
@@ -211,28 +210,6 @@ impl Loader {
         Ok(loaded)
     }
 
-    /// The outcome for an `info` name whose rules have changed since it was prepared.
-    fn moved(
-        &self,
-        loading: &Loading<'_>,
-        key: &str,
-        record: &[u8],
-        line: u64,
-    ) -> Result<Option<Outcome>, RegistryError> {
-        let text = Record::name_in(record).unwrap_or(key);
-        if !key.starts_with("info:") {
-            return Ok(None);
-        }
-        let snapshot = loading.snapshot();
-        let view = self.view(&snapshot);
-        if view.identify(text)?.key(&view).as_str() == key {
-            return Ok(None);
-        }
-        let problem = "the rules of its namespace have changed meanwhile: import it again";
-        let error = RegistryError::policy("rules-changed", problem);
-        Ok(Some(Outcome::refused(line, Some(text), &error)))
-    }
-
     /// The outcomes of a chunk in a dry run.
     pub(crate) fn judge(
         &self,
@@ -277,39 +254,41 @@ impl Loader {
         self.view(&snapshot).may_do_all(&self.who)
     }
 
-    /// Why a name that was prepared under another version of its authority is rejected under this
-    /// one.
+    /// Checks a name that was prepared under other rules of its namespace, or under another version
+    /// of its authority.
     fn check_again(
         &self,
-        loading: &Loading<'_>,
+        now: &Snapshot<'_>,
         key: &str,
-        record: &[u8],
-        line: u64,
-    ) -> Result<Option<Outcome>, RegistryError> {
-        let text = Record::name_in(record).unwrap_or(key);
-        // The record of a prefix follows the policy of the registry only.
-        if is_prefix_record(key) {
-            return Ok(None);
-        }
-        let snapshot = loading.snapshot();
-        let view = self.view(&snapshot);
-        let checked = || {
-            let identifier = match view.identify(text) {
-                Ok(identifier) if is_trimmed(text) => identifier,
-                strict => match Handle::from_stored(text) {
-                    Ok(handle) => Identifier::Handle(handle),
-                    Err(_) => strict?,
-                },
-            };
-            let path = AuthorityPath::of(&identifier, &view);
-            if identifier.key(&view).as_str() != key {
-                let problem = "the rules of its authority have changed meanwhile: import it again";
-                return Err(RegistryError::policy("rules-changed", problem));
+        text: &str,
+        has_same_rules: bool,
+        has_same_policies: bool,
+    ) -> Result<(), RegistryError> {
+        let view = self.view(now);
+        let check_key = |identifier: &Identifier<'_>, of: &str| {
+            if identifier.key(&view).as_str() == key {
+                return Ok(());
             }
-            check_name(&identifier, &view.existing_authority(&path)?, &view)
+            let problem = format!("the rules of its {of} have changed meanwhile: import it again");
+            Err(RegistryError::policy("rules-changed", problem))
         };
-        let error = split_failure(checked())?.err();
-        Ok(error.map(|error| Outcome::refused(line, Some(text), &error)))
+        if !has_same_rules && key.starts_with("info:") {
+            check_key(&view.identify(text)?, "namespace")?;
+        }
+        // The record of a prefix follows the policy of the registry only.
+        if has_same_policies || is_prefix_record(key) {
+            return Ok(());
+        }
+        let identifier = match view.identify(text) {
+            Ok(identifier) if is_trimmed(text) => identifier,
+            strict => match Handle::from_stored(text) {
+                Ok(handle) => Identifier::Handle(handle),
+                Err(_) => strict?,
+            },
+        };
+        let path = AuthorityPath::of(&identifier, &view);
+        check_key(&identifier, "authority")?;
+        check_name(&identifier, &view.existing_authority(&path)?, &view)
     }
 
     /// Decides a change as usual, and writes it. A rejected change writes nothing; only an error of

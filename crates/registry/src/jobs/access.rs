@@ -6,7 +6,7 @@ use crate::authority::policy::Role;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::import::Done;
-use crate::jobs::job::{Job, JobKind};
+use crate::jobs::job::{Job, JobKind, no_job};
 use crate::log::event::Event;
 use crate::registry::Registry;
 
@@ -65,8 +65,7 @@ impl Registry {
         if self.may_see_job(who, &job)? {
             return Ok(job);
         }
-        let problem = format!("there is no job {number}");
-        Err(RegistryError::policy("no-job", problem))
+        Err(no_job(number))
     }
 }
 

@@ -504,14 +504,7 @@ impl ChangeSet<'_> {
         let mut name = match task {
             Task::Id(id) => self.find(id)?,
             Task::Key(key) => self.find_key(key)?,
-            Task::Events(undo) => match (&undo.key, undo.events.first()) {
-                (Some(key), _) => self.find_key(key)?,
-                (None, number) => {
-                    let number = number.copied().unwrap_or_default();
-                    let problem = format!("the name of event {number} is not there any more");
-                    return Err(RegistryError::policy("not-found", problem));
-                }
-            },
+            Task::Events(undo) => return self.undo_changes(undo, found),
             Task::Refused => {
                 return Err(RegistryError::policy("not-found", "the name was refused"));
             }
@@ -538,18 +531,7 @@ impl ChangeSet<'_> {
                 let event = self.store_name(&old, name, action);
                 return Ok((Done::Changed(Some(event)), id));
             }
-            JobKind::Undo { .. } => {
-                let events = match task {
-                    Task::Events(undo) => undo.events.as_slice(),
-                    Task::Id(_) | Task::Key(_) | Task::Refused => &[],
-                };
-                let done = self.undo_what_is_left(name, events)?;
-                return Ok((
-                    done.map_or(Done::Unchanged, |event| Done::Changed(Some(event))),
-                    id,
-                ));
-            }
-            JobKind::Import { .. } => None,
+            JobKind::Import { .. } | JobKind::Undo { .. } => None,
         };
         // A withdrawn name stays unchanged.
         let Some(values) = values.filter(|_| old.state != State::Withdrawn) else {
@@ -564,7 +546,7 @@ impl ChangeSet<'_> {
     }
 
     /// A stored name, by its key.
-    fn find_key(&self, key: &str) -> Result<Name, RegistryError> {
+    pub(super) fn find_key(&self, key: &str) -> Result<Name, RegistryError> {
         let not_found = || RegistryError::NotFound(key.to_string());
         let record = self.record(key)?.ok_or_else(not_found)?;
         let authority = self.authority_by_key(&record.authority)?;

@@ -188,8 +188,7 @@ impl ChangeSet<'_> {
             true
         })?;
         for number in numbers {
-            let table_key = TableKey::named(Table::Meta, &key(old, number)).into_owned();
-            self.push(Write::Delete(table_key));
+            self.delete(TableKey::named(Table::Meta, &key(old, number)));
         }
         Ok(())
     }

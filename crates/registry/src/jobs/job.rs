@@ -208,6 +208,10 @@ impl View<'_> {
     }
 }
 
+pub(super) fn no_job(number: u64) -> RegistryError {
+    RegistryError::policy("no-job", format!("there is no job {number}"))
+}
+
 fn table_key(number: u64) -> TableKey<'static> {
     TableKey::numbered(Table::Jobs, number)
 }
@@ -236,8 +240,8 @@ impl Registry {
 
     /// A job.
     pub fn job(&self, number: u64) -> Result<Job, RegistryError> {
-        let none = || RegistryError::policy("no-job", format!("there is no job {number}"));
-        self.read(|view| view.job(number))?.ok_or_else(none)
+        let found = self.read(|view| view.job(number))?;
+        found.ok_or_else(|| no_job(number))
     }
 
     /// Starts a job, or resumes the same one if it was interrupted.
@@ -366,10 +370,7 @@ impl ChangeSet<'_> {
         };
         let size = u64::try_from(JOB_BATCH).unwrap_or(u64::MAX);
         for part in 0..count.div_ceil(size) {
-            let key = part_key(job.number, part);
-            self.push(Write::Delete(
-                TableKey::named(Table::Meta, &key).into_owned(),
-            ));
+            self.delete(TableKey::named(Table::Meta, &part_key(job.number, part)));
         }
     }
 
@@ -383,7 +384,7 @@ impl ChangeSet<'_> {
                 self.drop_list(&job);
             }
             self.drop_errors(*number)?;
-            self.push(Write::Delete(table_key(*number)));
+            self.delete(table_key(*number));
         }
         Ok(())
     }

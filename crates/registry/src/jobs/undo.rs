@@ -1,4 +1,4 @@
-//! Undoing a job: which changes to undo.
+//! Undoing a job: which changes to undo, and undoing them name by name.
 //!
 //! Every job stores its own events. All its changes of one name are undone as a whole, last first,
 //! or not at all. Names that an import created stay.
@@ -8,9 +8,10 @@ use std::collections::HashMap;
 use handfast_store::TableKey;
 
 use crate::access::principal::Principal;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
-use crate::import::split_failure;
+use crate::import::{Done, split_failure};
 use crate::jobs::job::{Job, JobKind};
 use crate::jobs::undone;
 use crate::log::event::Subject;
@@ -128,6 +129,30 @@ impl Registry {
             }
             Ok(by_name)
         })
+    }
+}
+
+impl ChangeSet<'_> {
+    /// Undoes the changes of a job on one name; also returns the name, and sets `found` to it as
+    /// soon as it is found.
+    pub(super) fn undo_changes(
+        &mut self,
+        undo: &ToUndo,
+        found: &mut Option<String>,
+    ) -> Result<(Done, String), RegistryError> {
+        let Some(key) = &undo.key else {
+            let number = undo.events.first().copied().unwrap_or_default();
+            let problem = format!("the name of event {number} is not there any more");
+            return Err(RegistryError::policy("not-found", problem));
+        };
+        let name = self.find_key(key)?;
+        let id = name.record.text.clone();
+        *found = Some(id.clone());
+        let done = self.undo_what_is_left(name, &undo.events)?;
+        Ok((
+            done.map_or(Done::Unchanged, |event| Done::Changed(Some(event))),
+            id,
+        ))
     }
 }
 

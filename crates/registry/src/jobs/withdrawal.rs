@@ -95,9 +95,7 @@ impl Registry {
             }
         })
     }
-}
 
-impl Registry {
     /// Reports the names of a list that were rejected before its job started.
     pub(crate) fn report_refused(
         &self,

@@ -13,7 +13,7 @@ use handfast_api::Growth;
 use handfast_log::{
     Bundle, Checkpoint, SignedNote, SigningKey, Tile, VerifyingKey, consistency, root_at,
 };
-use handfast_store::{Table, TableKey, Write, sync_name};
+use handfast_store::{Table, TableKey, sync_name};
 use serde::{Deserialize, Serialize};
 
 use crate::Principal;
@@ -155,7 +155,7 @@ impl Registry {
             let first = change_set.next_event();
             change_set.store_encoded(Table::Meta, FIRST_EVENT, &first)?;
             change_set.continue_log();
-            change_set.push(Write::Delete(TableKey::named(Table::Meta, CHECKPOINT)));
+            change_set.delete(TableKey::named(Table::Meta, CHECKPOINT));
             change_set.store_encoded(Table::Meta, IDENTITY, &identity)
         })?;
         self.signing_key(key.verifying_key())?;

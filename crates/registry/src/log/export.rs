@@ -105,20 +105,18 @@ impl Registry {
     ) -> Result<Audited, RegistryError> {
         let mut audited = self.read(|view| {
             let total = tree::read(view.now)?.size();
-            let mut audit = Audit::new();
+            let mut audit = Audit::new(&verify.keys, verify.now);
             let own = log_key(view)?;
             let keys = if verify.keys.is_empty() {
                 vec![own.clone()]
             } else {
                 verify.keys.clone()
             };
-            audit.set_keys(&verify.keys);
             if let Some(note) = last_checkpoint(view)? {
                 expect(&mut audit, "the last checkpoint", &note, &keys);
             }
             audit.signed_by(&own);
             expect_earlier(&mut audit, verify, &keys);
-            verify.now.into_iter().for_each(|now| audit.set_now(now));
             let mut tiles = BTreeMap::new();
             let mut count = 0;
             view.now.scan(&TableKey::event(0), &mut |_, bytes| {
@@ -172,7 +170,7 @@ pub fn verify_export(
     if header.log != FORMAT {
         return Err(not_one());
     }
-    let mut audit = Audit::new();
+    let mut audit = Audit::new(&verify.keys, verify.now);
     let keys = match (verify.keys.is_empty(), header.key.parse()) {
         (true, Ok(own)) => vec![own],
         _ => verify.keys.clone(),
@@ -182,7 +180,6 @@ pub fn verify_export(
         let key = header.key.clone();
         audit.note(Note::OtherKey { key });
     }
-    audit.set_keys(&verify.keys);
     let signed = expect(&mut audit, "its checkpoint", &header.checkpoint, &keys);
     if let Some((_, key)) = signed {
         audit.signed_by(key);
@@ -193,7 +190,6 @@ pub fn verify_export(
         }
     }
     expect_earlier(&mut audit, verify, &keys);
-    verify.now.into_iter().for_each(|now| audit.set_now(now));
     let (mut event, mut count) = (Vec::new(), 0);
     loop {
         let read = read_line(input, &mut line).map_err(failed)?;
@@ -294,7 +290,7 @@ fn lives_of_hidden(
     finished: &Finished,
 ) -> Result<(Vec<Finding>, u64), RegistryError> {
     let (mut twice, mut reassigned) = (Vec::new(), 0);
-    for key in hidden_keys(view, &finished.hidden_assignments())? {
+    for key in hidden_keys(view, &finished.hidden_assignments)? {
         // The event that assigned it; `None` after an erasure.
         let mut first: Option<u64> = None;
         let mut is_erased = false;

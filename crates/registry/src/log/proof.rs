@@ -144,12 +144,7 @@ pub fn verify_proof(
     key: &VerifyingKey,
 ) -> Result<Proven, ProofProblem> {
     is_of(proof, id)?;
-    let note: SignedNote = proof
-        .checkpoint
-        .parse()
-        .map_err(|_| ProofProblem::Unreadable("the checkpoint"))?;
-    let checkpoint = Checkpoint::open_note(&note, key)
-        .map_err(|error| ProofProblem::Checkpoint(error.to_string()))?;
+    let (checkpoint, _) = open_checkpoint(&proof.checkpoint, std::slice::from_ref(key))?;
     let mut events = Vec::new();
     for proven in &proof.events {
         let event = verify_event(proven, &checkpoint)?;

@@ -45,8 +45,8 @@ pub struct ListedEvent {
     pub event: Event,
     /// Who did it.
     pub who: Option<Principal>,
-    /// The name that it is about. `None` if it is about none, or if the event hides the name and
-    /// the list is not of that name.
+    /// The name that it is about. `None` if it is about none, or if the event hides a name that was
+    /// erased, or that was not found because its authority has very many names.
     pub name: Option<String>,
 }
 
@@ -102,6 +102,7 @@ impl Registry {
             } else {
                 search.blocks(derived.as_ref())?;
             }
+            view.find_hidden_names(&mut search.page.events)?;
             Ok(search.page)
         })
     }
@@ -208,7 +209,8 @@ impl<'s> EventSearch<'s> {
     fn next_block(&self, derived: &Snapshot<'_>, up_to: u64) -> Result<Option<u64>, RegistryError> {
         let position = Position::of(derived)?.unwrap_or_default();
         // The words of newer events are not stored yet.
-        let is_indexed = |block: u64| block < block_of(position.event.saturating_add(1));
+        let first_new = position.event.saturating_add(1);
+        let is_indexed = |block: u64| self.newest < first_new || block < block_of(first_new);
         let mut words: Vec<String> = self.filter.action.map(word_of_action).into_iter().collect();
         match &self.actor {
             ActorFilter::One(actor) => words.push(word_of_actor(actor)),

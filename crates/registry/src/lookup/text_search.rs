@@ -13,7 +13,7 @@ use crate::access::principal::Principal;
 use crate::authority::policy::Authority;
 use crate::change::view::View;
 use crate::error::RegistryError;
-use crate::lookup::name_list::NameFilter;
+use crate::lookup::name_list::{NameFilter, NameKinds};
 use crate::name::record::{Record, State};
 use crate::name::show::Shown;
 use crate::registry::Registry;
@@ -98,7 +98,7 @@ impl Registry {
         };
         let mut names = Vec::new();
         let page = self.read(|view| {
-            view.scan_listed(who, &filter, after, limit, &mut |shown| {
+            view.scan_listed(who, &filter, NameKinds::All, after, limit, &mut |shown| {
                 names.push(shown.without_values());
             })
         })?;

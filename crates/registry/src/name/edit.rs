@@ -78,10 +78,7 @@ impl Name {
         if self.record.state == State::Withdrawn {
             return Err(self.in_state("restore it first"));
         }
-        let new = values::settle(&self.record.values, new, change_set.timestamp())?;
-        self.may_edit(change_set, &new, ReadOnlyRule::Enforce)?;
-        self.record.values = new;
-        Ok(Action::Change)
+        self.replace(change_set, new, ReadOnlyRule::Enforce)
     }
 
     /// Replaces its values where the protocol overwrites them: read-only values may change, too
@@ -91,8 +88,17 @@ impl Name {
         change_set: &ChangeSet<'_>,
         new: Vec<Value<'static>>,
     ) -> Result<Action, RegistryError> {
+        self.replace(change_set, new, ReadOnlyRule::Ignore)
+    }
+
+    fn replace(
+        &mut self,
+        change_set: &ChangeSet<'_>,
+        new: Vec<Value<'static>>,
+        rule: ReadOnlyRule,
+    ) -> Result<Action, RegistryError> {
         let new = values::settle(&self.record.values, new, change_set.timestamp())?;
-        self.may_edit(change_set, &new, ReadOnlyRule::Ignore)?;
+        self.may_edit(change_set, &new, rule)?;
         self.record.values = new;
         Ok(Action::Change)
     }
@@ -123,11 +129,7 @@ impl Name {
         let old = &self.record.values;
         let is_identity = matches!(change_set.who(), Principal::Identity { .. });
         let needed = needed_for(old, new);
-        let is_changed = new.len() != old.len()
-            || new
-                .iter()
-                .zip(old)
-                .any(|(new, old)| !new.is_unchanged_from(old));
+        let is_changed = values::are_changed(old, new);
         if is_identity && !is_changed {
             // §9: a request that overwrites nothing needs no permission; a modification always
             // needs its own.

@@ -82,7 +82,9 @@ pub struct Tombstone {
 const FORMAT: u8 = 1;
 /// The position of the time of the last change in the bytes of a record.
 const MODIFIED: std::ops::Range<usize> = 17..25;
-/// The position of the last event in the bytes; the first event stands before it.
+/// The position of the first event.
+const FIRST_EVENT: std::ops::Range<usize> = 25..33;
+/// The position of the last event.
 const LAST_EVENT: std::ops::Range<usize> = 33..41;
 
 impl Record {
@@ -211,7 +213,11 @@ impl Record {
     /// Sets the event of a new record and its time, in bytes that were built before both were
     /// known.
     pub(crate) fn set_event(bytes: &mut [u8], number: u64, time: u64) {
-        let numbers = [(MODIFIED, time), (25..33, number), (LAST_EVENT, number)];
+        let numbers = [
+            (MODIFIED, time),
+            (FIRST_EVENT, number),
+            (LAST_EVENT, number),
+        ];
         for (at, number) in numbers {
             if let Some(at) = bytes.get_mut(at) {
                 at.copy_from_slice(&number.to_be_bytes());
@@ -228,6 +234,12 @@ impl Record {
         Some(u64::from_be_bytes(number))
     }
 
+    /// The event that first assigned the name whose record has these bytes.
+    pub(crate) fn first_event_in(bytes: &[u8]) -> Option<u64> {
+        let number = bytes.get(FIRST_EVENT)?.try_into().ok()?;
+        Some(u64::from_be_bytes(number))
+    }
+
     /// The key of the authority in the bytes of a record, without reading the rest.
     pub(crate) fn authority_in(bytes: &[u8]) -> Option<&str> {
         let mut reader = Self::at_text(bytes)?;
@@ -241,6 +253,18 @@ impl Record {
         reader.text().ok()?;
         let authority = reader.text().ok()?;
         Some((authority, State::from_code(reader.u8().ok()?)?))
+    }
+
+    /// The first event, the last event and the salt in the bytes of a record that was ever hidden.
+    pub(crate) fn hidden_in(bytes: &[u8]) -> Option<(u64, u64, [u8; 32])> {
+        let mut reader = Reader::new(bytes);
+        // The format, the version and two times.
+        reader.take(1 + 3 * 8).ok()?;
+        let (first, last) = (reader.u64().ok()?, reader.u64().ok()?);
+        // The seed.
+        reader.take(32).ok()?;
+        let is_hidden = reader.u8().ok()? == 1;
+        is_hidden.then_some((first, last, reader.array().ok()?))
     }
 
     /// When the record with these bytes was last changed.
@@ -382,6 +406,8 @@ mod tests {
             },
         ] {
             assert_eq!(Record::name_in(&record.to_bytes()), Some("20.1000/Ä"));
+            let hidden = record.salt.map(|salt| (4, 5, salt));
+            assert_eq!(Record::hidden_in(&record.to_bytes()), hidden);
             let bytes = record.to_bytes();
             let borrowed = Record::borrow(&bytes).unwrap();
             assert_eq!(borrowed.state, record.state);

@@ -13,22 +13,30 @@ pub(crate) fn changed_urls(
     to: &str,
     is_host: bool,
 ) -> Option<Vec<Value<'static>>> {
-    let mut is_changed = false;
-    let mut values = old.values.clone();
-    for value in &mut values {
-        if !value.value_type.eq_ignore_ascii_case("URL") {
-            continue;
-        }
-        let Ok(url) = std::str::from_utf8(&value.data) else {
-            continue;
-        };
+    changed(old, |value| {
+        let is_url = value.value_type.eq_ignore_ascii_case("URL");
+        let url = std::str::from_utf8(&value.data).ok().filter(|_| is_url)?;
         let changed = if is_host {
             with_host(url, from, to)
         } else {
             url.strip_prefix(from).map(|rest| format!("{to}{rest}"))
         };
-        if let Some(changed) = changed.filter(|changed| changed != url) {
-            value.data = changed.into_bytes().into();
+        let changed = changed.filter(|changed| changed != url)?;
+        value.data = changed.into_bytes().into();
+        Some(())
+    })
+}
+
+/// The values after a change, which returns `Some` for a value that it changed; `None` if it
+/// changed none.
+fn changed(
+    old: &Record,
+    change: impl Fn(&mut Value<'static>) -> Option<()>,
+) -> Option<Vec<Value<'static>>> {
+    let mut is_changed = false;
+    let mut values = old.values.clone();
+    for value in &mut values {
+        if change(value).is_some() {
             value.timestamp = 0;
             is_changed = true;
         }
@@ -102,17 +110,10 @@ pub(crate) fn changed_ttls(
     seconds: u32,
 ) -> Option<Vec<Value<'static>>> {
     let ttl = Ttl::Relative(seconds);
-    let mut is_changed = false;
-    let mut values = old.values.clone();
-    for value in &mut values {
+    changed(old, |value| {
         let is_meant = value_type.is_none_or(|wanted| type_matches(&value.value_type, wanted));
-        if is_meant && value.ttl != ttl {
-            value.ttl = ttl;
-            value.timestamp = 0;
-            is_changed = true;
-        }
-    }
-    is_changed.then_some(values)
+        (is_meant && value.ttl != ttl).then(|| value.ttl = ttl)
+    })
 }
 
 #[cfg(test)]

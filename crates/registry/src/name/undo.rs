@@ -62,7 +62,7 @@ impl ChangeSet<'_> {
     /// already as it was before.
     pub(crate) fn undo_what_is_left(
         &mut self,
-        name: Name,
+        mut name: Name,
         events: &[u64],
     ) -> Result<Option<u64>, RegistryError> {
         let (Some(last), Some(first)) = (events.first(), events.last()) else {
@@ -71,21 +71,12 @@ impl ChangeSet<'_> {
         if self.is_as_before(&name, *first, *last)? {
             return Ok(None);
         }
-        let (key, authority) = (name.key.clone(), name.authority.clone());
-        let mut name = Some(name);
         let mut done = None;
         for number in events {
-            let next = match name.take() {
-                Some(name) => name,
-                None => Name {
-                    record: self
-                        .record(&key)?
-                        .ok_or_else(|| RegistryError::NotFound(key.clone()))?,
-                    key: key.clone(),
-                    authority: authority.clone(),
-                },
-            };
-            done = Some(self.undo(next, Some(*number), events)?);
+            done = Some(self.undo(name.clone(), Some(*number), events)?);
+            if let Some(record) = self.record(&name.key)? {
+                name.record = record;
+            }
         }
         Ok(done)
     }

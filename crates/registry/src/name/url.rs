@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_wire::type_matches;
 
+use crate::authority::path::begins_with_scheme;
 use crate::error::RegistryError;
 use crate::handle_protocol::operations::Operation;
 use crate::name::create::NewName;
@@ -109,17 +110,13 @@ fn without_scheme(url: &str) -> Option<String> {
         rest if url.starts_with('/') => format!("https://example.org/{rest}"),
         rest => format!("https://{rest}"),
     };
-    let Some((scheme, rest)) = url.split_once(':') else {
+    let Some((_, rest)) = url.split_once(':') else {
         return Some(whole);
     };
     // `localhost:8080/a` looks like a URL of the scheme `localhost`.
     let port = rest.split('/').next().unwrap_or_default();
     let is_port = (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
-    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
-    (!is_scheme || is_port).then_some(whole)
+    (!begins_with_scheme(url) || is_port).then_some(whole)
 }
 
 fn is_with_host(scheme: &str) -> bool {

@@ -50,6 +50,12 @@ pub(crate) fn settle<'v>(
     Ok(new)
 }
 
+/// Whether any of some sorted values is added, removed or changed.
+pub(crate) fn are_changed(old: &[Value<'_>], new: &[Value<'_>]) -> bool {
+    let mut pairs = new.iter().zip(old);
+    old.len() != new.len() || pairs.any(|(new, old)| !new.is_unchanged_from(old))
+}
+
 fn check(value: &Value<'_>) -> Result<(), RegistryError> {
     let refuse = |problem| Err(RegistryError::value(value.index, problem));
     if value.index == 0 || value.index > 0x7FFF_FFFF {

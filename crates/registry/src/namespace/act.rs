@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use handfast_api::NamespaceForm;
+use handfast_api::{NamespaceForm, limits};
 use handfast_id::Namespace;
-use handfast_store::{Table, TableKey, Write};
+use handfast_store::{Table, TableKey};
 
 use super::clash;
 use super::entry::{Capacity, NamespaceAside, NamespaceEntry, NamespaceStatus};
@@ -12,7 +12,7 @@ use super::lifecycle::{NamespaceAct, Transition, has_all_of, transition};
 use super::moved::{LookedThrough, look_again, look_through};
 use super::read::bare;
 use super::stored::{LAST_CHANGE, StoredNamespace, entry_key, history_key};
-use super::validate::{MAX_TEXT_BYTES, check, check_declaration, check_review, check_text};
+use super::validate::{check, check_declaration, check_review, check_text};
 use crate::access::principal::Principal;
 use crate::authority::policy::Role;
 use crate::change::change_set::ChangeSet;
@@ -183,7 +183,7 @@ impl Registry {
         self.dry_run(who, |change_set| {
             change_set.may_act(name, &order).map(|_| ())
         })?;
-        check_text("the reason", &order.why, MAX_TEXT_BYTES)?;
+        check_text("the reason", &order.why, limits::NAMESPACE_TEXT)?;
         if order.act.needs_reason() && order.why.trim().is_empty() {
             let problem = "a reason is needed: it stands in the history of the entry";
             return Err(RegistryError::policy("bad-reason", problem));
@@ -430,7 +430,7 @@ impl ChangeSet<'_> {
             (true, _) => Ok(why),
             (false, Some(reason)) => {
                 let whole = format!("{why}; despite {}: {reason}", clashes.join(", "));
-                check_text("the reason", &whole, MAX_TEXT_BYTES)?;
+                check_text("the reason", &whole, limits::NAMESPACE_TEXT)?;
                 Ok(whole)
             }
             (false, None) => {
@@ -518,8 +518,7 @@ impl ChangeSet<'_> {
                 .read()
                 .ok_or_else(|| super::stored::damaged(&name))?
                 .version;
-            let table_key = TableKey::version(history.as_bytes(), version).into_owned();
-            self.push(Write::Put(table_key, bytes));
+            self.put(TableKey::version(history.as_bytes(), version), bytes);
             entry.version = version + 1;
         }
         if entry.aside.is_none() {
@@ -538,8 +537,7 @@ impl ChangeSet<'_> {
             entry.version,
             stored.commitments(),
         );
-        let table_key = TableKey::event_of(history.as_bytes(), number).into_owned();
-        self.push(Write::Put(table_key, Vec::new()));
+        self.put(TableKey::event_of(history.as_bytes(), number), Vec::new());
         self.store_encoded(Table::Namespaces, entry_key(&name).as_bytes(), &stored)?;
         self.store_encoded(Table::Meta, LAST_CHANGE, &number)?;
         Ok(entry)

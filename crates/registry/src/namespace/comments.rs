@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
 use super::read::bare;
-use super::validate::check_text;
+use super::validate::check_filled;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
@@ -64,13 +64,7 @@ impl Registry {
         name: &str,
         text: &str,
     ) -> Result<NamespaceRemark, RegistryError> {
-        check_text("a comment", text, MAX_COMMENT_BYTES)?;
-        if text.trim().is_empty() {
-            return Err(RegistryError::policy(
-                "empty-comment",
-                "a comment says something",
-            ));
-        }
+        check_filled("comment", text, MAX_COMMENT_BYTES, "empty-comment")?;
         let (name, text) = (bare(name), text.to_string());
         self.change(who, move |change_set| {
             let entry = change_set.namespace_entry(&name)?;
@@ -137,11 +131,7 @@ impl ChangeSet<'_> {
         let entry = self.namespace_entry(name)?;
         self.may_ask(name)?;
         if entry.status != NamespaceStatus::Candidate {
-            return Err(RegistryError::State {
-                id: entry.uri(),
-                state: entry.state(self.time()).as_str(),
-                way_out: "comments are for candidates",
-            });
+            return Err(entry.in_state(self.time(), "comments are for candidates"));
         }
         let before = self.comments(name)?;
         let author = self.who().lasting();

@@ -6,6 +6,7 @@ use handfast_id::{Namespace, NamespaceError, NamespaceRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::access::principal::Principal;
+use crate::error::RegistryError;
 
 /// An entry of the registry (`INFO-9`): the form of its authority, and the data of the registry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,6 +136,15 @@ impl NamespaceEntry {
                 NamespaceStatus::Lapsed
             }
             status => status,
+        }
+    }
+
+    /// The error when its state does not allow an action.
+    pub(super) fn in_state(&self, now: u64, way_out: &'static str) -> RegistryError {
+        RegistryError::State {
+            id: self.uri(),
+            state: self.state(now).as_str(),
+            way_out,
         }
     }
 

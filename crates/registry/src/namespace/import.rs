@@ -1,8 +1,8 @@
 //! Importing entries from the records of the original registry.
 
 use handfast_api::NamespaceForm;
-use handfast_id::InfoValidity;
-use serde_json::{Map, Value as Json};
+use handfast_id::{InfoUri, InfoValidity, RuleBook};
+use serde_json::Value as Json;
 
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
 use super::moved::look_through;
@@ -62,7 +62,7 @@ impl NamespaceImport {
     }
 }
 
-fn read_json(text: &str) -> Result<Vec<NamespaceImport>, RegistryError> {
+pub(super) fn read_json(text: &str) -> Result<Vec<NamespaceImport>, RegistryError> {
     let bad = |why: String| RegistryError::policy("bad-record", why);
     let json: Json = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
     let records = match json {
@@ -70,16 +70,16 @@ fn read_json(text: &str) -> Result<Vec<NamespaceImport>, RegistryError> {
         one => vec![one],
     };
     let read = |record: Json| {
-        let object: Map<String, Json> = match record {
-            Json::Object(object) => object,
-            other => return Err(bad(format!("{other} is no record"))),
-        };
-        let registered = object.get("registered").and_then(Json::as_str);
-        let registered = registered.and_then(day);
-        let form = NamespaceForm::from_json(&Json::Object(object).to_string());
+        if !record.is_object() {
+            return Err(bad(format!("{record} is no record")));
+        }
+        let form = NamespaceForm::from_json(&record.to_string());
         Ok(NamespaceImport {
             form: form.map_err(|error| bad(error.to_string()))?,
-            registered,
+            registered: record
+                .get("registered")
+                .and_then(Json::as_str)
+                .and_then(day),
             has_rules: true,
         })
     };
@@ -136,11 +136,8 @@ impl ChangeSet<'_> {
                 return Err(RegistryError::policy("claimed", problem));
             }
             if !current.historical || current.status != NamespaceStatus::Registered {
-                return Err(RegistryError::State {
-                    id: current.uri(),
-                    state: current.state(self.time()).as_str(),
-                    way_out: "records are imported for historical and for missing entries only",
-                });
+                let way_out = "records are imported for historical and for missing entries only";
+                return Err(current.in_state(self.time(), way_out));
             }
         }
         let registered = given.registered.clone();
@@ -204,13 +201,12 @@ impl NamespaceImport {
                 }
             }
         }
-        let book = form
-            .rules()
-            .map(|rules| handfast_id::RuleBook::standard().with_namespace(rules));
+        let book = form.rules();
+        let book = book.map(|rules| RuleBook::standard().with_namespace(rules));
         for mut sample in given.examples {
             // The records state no canonical forms; the rules do. An identifier that does not fit
             // the rules is not an example.
-            let uri = handfast_id::InfoUri::parse(&sample.input).ok();
+            let uri = InfoUri::parse(&sample.input).ok();
             let (Some(uri), Ok(book)) = (uri, &book) else {
                 continue;
             };

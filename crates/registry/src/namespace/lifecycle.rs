@@ -149,11 +149,7 @@ pub(super) fn transition(
     let from = entry.state(now);
     let mut rows = TABLE.iter();
     let found = rows.find(|(name, before, ..)| *name == act.as_str() && *before == from);
-    let refuse = |way_out| RegistryError::State {
-        id: entry.uri(),
-        state: from.as_str(),
-        way_out,
-    };
+    let refuse = |way_out| entry.in_state(now, way_out);
     let Some((.., to, needs)) = found else {
         return Err(refuse(match (from, act) {
             (Withdrawn, _) => "its string is never used again",

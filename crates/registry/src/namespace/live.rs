@@ -47,19 +47,18 @@ struct PublicRules {
 
 impl NamespaceRules {
     pub(crate) fn new(base: RuleBook) -> Self {
-        Self {
-            base,
-            newest: RwLock::new(NamespaceGeneration::original()),
-            public: RwLock::new(None),
-            resolvers: OnceLock::new(),
-        }
+        Self::of(base, NamespaceGeneration::original())
     }
 
     /// The same entries with other configured rules.
     pub(crate) fn with_base(&self, base: RuleBook) -> Self {
+        Self::of(base, self.newest())
+    }
+
+    fn of(base: RuleBook, newest: Arc<NamespaceGeneration>) -> Self {
         Self {
             base,
-            newest: RwLock::new(self.newest()),
+            newest: RwLock::new(newest),
             public: RwLock::new(None),
             resolvers: OnceLock::new(),
         }
@@ -169,8 +168,7 @@ impl NamespaceGeneration {
             let Some(name) = table_key.name().strip_prefix(ENTRY.as_bytes()) else {
                 return ControlFlow::Break(());
             };
-            let read = postcard::from_bytes::<StoredNamespace>(bytes).ok();
-            let Some(entry) = read.and_then(StoredNamespace::read) else {
+            let Some(entry) = StoredNamespace::entry_in(bytes) else {
                 damaged = Some(String::from_utf8_lossy(name).into_owned());
                 return ControlFlow::Break(());
             };
@@ -215,13 +213,8 @@ impl NamespaceGeneration {
 
 /// The number of the last event that changed an entry.
 fn last_change(now: &Snapshot<'_>) -> Result<u64, RegistryError> {
-    let read = |bytes: &[u8]| postcard::from_bytes::<u64>(bytes).ok();
+    let read = |bytes: &[u8]| postcard::from_bytes(bytes);
     let found = now.get(&TableKey::named(Table::Meta, LAST_CHANGE), read)?;
-    match found {
-        None => Ok(0),
-        Some(Some(number)) => Ok(number),
-        Some(None) => Err(RegistryError::corrupt(
-            "the number of the last change of a namespace",
-        )),
-    }
+    let damaged = |_| RegistryError::corrupt("the number of the last change of a namespace");
+    found.unwrap_or(Ok(0)).map_err(damaged)
 }

@@ -3,7 +3,7 @@
 use handfast_store::Table;
 use serde::{Deserialize, Serialize};
 
-use super::validate::check_text;
+use super::validate::check_filled;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
@@ -56,13 +56,7 @@ impl Registry {
         who: &Principal,
         text: &str,
     ) -> Result<NamespacePolicy, RegistryError> {
-        check_text("a policy", text, MAX_POLICY_BYTES)?;
-        if text.trim().is_empty() {
-            return Err(RegistryError::policy(
-                "empty-policy",
-                "a policy says something",
-            ));
-        }
+        check_filled("policy", text, MAX_POLICY_BYTES, "empty-policy")?;
         let text = text.to_string();
         self.change(who, move |change_set| {
             let root = AuthorityPath::info_root();

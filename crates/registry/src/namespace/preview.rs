@@ -3,7 +3,6 @@
 use handfast_api::NamespaceForm;
 use handfast_id::{InfoUri, RuleBook};
 
-use super::entry::NamespaceEntry;
 use crate::error::RegistryError;
 use crate::registry::Registry;
 
@@ -38,43 +37,38 @@ impl Registry {
         form: &NamespaceForm,
     ) -> Result<Vec<ExampleChange>, RegistryError> {
         let current = self.namespace(&form.namespace).ok();
-        preview(current.as_deref(), form)
+        let book = RuleBook::standard();
+        // A namespace that is not registered has no rules.
+        let in_force = current.filter(|entry| entry.was_registered());
+        let before = match in_force.as_ref().map(|entry| entry.rules()) {
+            Some(Ok(rules)) => book.clone().with_namespace(rules),
+            _ => book.clone().without_registry(),
+        };
+        let after = book.with_namespace(super::validate::rules(form)?);
+        let old = in_force
+            .as_ref()
+            .map(|entry| entry.form.examples.as_slice());
+        let mut inputs: Vec<_> = old
+            .unwrap_or_default()
+            .iter()
+            .chain(&form.examples)
+            .map(|sample| sample.input.as_str())
+            .collect();
+        inputs.sort_unstable();
+        inputs.dedup();
+        let changes = inputs.into_iter().filter_map(|input| {
+            let uri = InfoUri::parse(input).ok()?;
+            let before = uri.canonical(&before).ok()?.as_str().to_string();
+            let after = uri.canonical(&after).ok();
+            let after = after.map(|after| after.as_str().to_string());
+            let is_changed = after.as_deref() != Some(&before);
+            let input = input.to_string();
+            is_changed.then_some(ExampleChange {
+                input,
+                before,
+                after,
+            })
+        });
+        Ok(changes.collect())
     }
-}
-
-fn preview(
-    current: Option<&NamespaceEntry>,
-    form: &NamespaceForm,
-) -> Result<Vec<ExampleChange>, RegistryError> {
-    let book = RuleBook::standard();
-    // A namespace that is not registered has no rules.
-    let in_force = current.filter(|entry| entry.was_registered());
-    let before = match in_force.map(NamespaceEntry::rules) {
-        Some(Ok(rules)) => book.clone().with_namespace(rules),
-        _ => book.clone().without_registry(),
-    };
-    let after = book.with_namespace(super::validate::rules(form)?);
-    let old = in_force.map(|entry| entry.form.examples.as_slice());
-    let mut inputs: Vec<_> = old
-        .unwrap_or_default()
-        .iter()
-        .chain(&form.examples)
-        .map(|sample| sample.input.as_str())
-        .collect();
-    inputs.sort_unstable();
-    inputs.dedup();
-    let changes = inputs.into_iter().filter_map(|input| {
-        let uri = InfoUri::parse(input).ok()?;
-        let before = uri.canonical(&before).ok()?.as_str().to_string();
-        let after = uri.canonical(&after).ok();
-        let after = after.map(|after| after.as_str().to_string());
-        let is_changed = after.as_deref() != Some(&before);
-        let input = input.to_string();
-        is_changed.then_some(ExampleChange {
-            input,
-            before,
-            after,
-        })
-    });
-    Ok(changes.collect())
 }

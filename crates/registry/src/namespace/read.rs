@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::entry::{NamespaceEntry, NamespaceStatus};
 use super::live::NamespaceGeneration;
 use super::seeds::seed;
+use super::stored::damaged;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
@@ -234,10 +235,7 @@ impl View<'_> {
         name: &str,
     ) -> Result<Option<NamespaceEntry>, RegistryError> {
         match self.stored_namespace(name)? {
-            Some(stored) => match stored.read() {
-                Some(entry) => Ok(Some(entry)),
-                None => Err(super::stored::damaged(name)),
-            },
+            Some(stored) => stored.read().ok_or_else(|| damaged(name)).map(Some),
             None => Ok(seed(name).map(|seed| NamespaceEntry::clone(seed))),
         }
     }

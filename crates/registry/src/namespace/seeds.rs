@@ -2,20 +2,18 @@
 
 use std::sync::{Arc, LazyLock};
 
-use handfast_api::NamespaceForm;
 use handfast_id::Namespaces;
-use serde_json::{Map, Value as Json};
 
 use super::entry::NamespaceEntry;
+use super::import::{NamespaceImport, read_json};
 use crate::clock::parse_rfc3339;
 
 /// All of them, by name, read at first use; the test `all_29_are_read` below shows that they can be
 /// read.
 pub(super) fn seeds() -> &'static [Arc<NamespaceEntry>] {
     static READ: LazyLock<Vec<Arc<NamespaceEntry>>> = LazyLock::new(|| {
-        let all: Vec<Map<String, Json>> =
-            serde_json::from_str(Namespaces::historical_json()).unwrap_or_default();
-        let mut all: Vec<_> = all.into_iter().filter_map(read).map(Arc::new).collect();
+        let all = read_json(Namespaces::historical_json()).unwrap_or_default();
+        let mut all: Vec<_> = all.into_iter().map(original).map(Arc::new).collect();
         all.sort_by(|a, b| a.name().cmp(b.name()));
         all
     });
@@ -34,24 +32,20 @@ pub(super) fn seed(name: &str) -> Option<&'static Arc<NamespaceEntry>> {
     all.get(at)
 }
 
-fn read(object: Map<String, Json>) -> Option<NamespaceEntry> {
-    let registered = object.get("registered").and_then(Json::as_str);
-    let registered = registered.map(str::to_string);
-    let form = NamespaceForm::from_json(&Json::Object(object).to_string()).ok()?;
-    let day = registered
-        .as_deref()
-        .unwrap_or(match form.namespace.as_str() {
-            // `info-registry.md` §4: two full records lack a date, and their short ones have it.
-            "bnf" => "2008-05-13",
-            "nyu" => "2010-05-12",
-            _ => CLOSED,
-        });
-    Some(NamespaceEntry {
+fn original(record: NamespaceImport) -> NamespaceEntry {
+    let day = match record.form.namespace.as_str() {
+        // `info-registry.md` §4: two full records lack a date, and their short ones have it.
+        "bnf" => "2008-05-13",
+        "nyu" => "2010-05-12",
+        _ => CLOSED,
+    };
+    let day = record.registered.as_deref().unwrap_or(day);
+    NamespaceEntry {
         changed: parse_rfc3339(&format!("{day}T00:00:00Z")).unwrap_or_default(),
-        registered,
+        registered: record.registered,
         version: 1,
-        ..NamespaceEntry::original(form)
-    })
+        ..NamespaceEntry::original(record.form)
+    }
 }
 
 /// The day on which the original registry closed.

@@ -54,6 +54,11 @@ impl StoredNamespace {
         })
     }
 
+    /// Reads an entry from its bytes on disk.
+    pub(crate) fn entry_in(bytes: &[u8]) -> Option<NamespaceEntry> {
+        postcard::from_bytes::<Self>(bytes).ok()?.read()
+    }
+
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, RegistryError> {
         postcard::to_stdvec(self).map_err(|_| damaged(&self.text))
     }
@@ -84,7 +89,11 @@ pub(crate) fn entry_key(name: &str) -> String {
 }
 
 pub(crate) fn damaged(name: &str) -> RegistryError {
-    RegistryError::corrupt(format!("the entry of namespace {name}"))
+    RegistryError::corrupt(what(name))
+}
+
+fn what(name: &str) -> String {
+    format!("the entry of namespace {name}")
 }
 
 impl View<'_> {
@@ -104,11 +113,6 @@ impl View<'_> {
     ) -> Result<Option<NamespaceEntry>, RegistryError> {
         let key = history_key(name);
         let table_key = TableKey::version(key.as_bytes(), version);
-        let read = |bytes: &[u8]| postcard::from_bytes::<StoredNamespace>(bytes).ok()?.read();
-        match self.now.get(&table_key, read)? {
-            None => Ok(None),
-            Some(Some(entry)) => Ok(Some(entry)),
-            Some(None) => Err(damaged(name)),
-        }
+        self.stored(&table_key, StoredNamespace::entry_in, || what(name))
     }
 }

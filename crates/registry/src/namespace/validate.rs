@@ -6,7 +6,11 @@
 
 use std::net::Ipv6Addr;
 
-use handfast_api::{NamespaceForm, ResolutionForm, limits};
+use handfast_api::limits::{
+    NAMESPACE_EXAMPLE, NAMESPACE_EXAMPLES, NAMESPACE_LINE, NAMESPACE_NAME, NAMESPACE_TEXT,
+    NAMESPACE_URI, NAMESPACE_URIS,
+};
+use handfast_api::{NamespaceForm, ResolutionForm};
 use handfast_id::{
     InfoUri, InfoValidity, Namespace, NamespaceError, ParseError, Pattern, RuleBook,
 };
@@ -15,20 +19,6 @@ use super::mechanism::filled;
 use super::trials::trials;
 use crate::error::RegistryError;
 
-/// The maximum length of a namespace string, in bytes.
-const MAX_NAME_BYTES: usize = limits::NAMESPACE_NAME;
-/// The longest title, name or contact, in bytes.
-const MAX_LINE_BYTES: usize = limits::NAMESPACE_LINE;
-/// The longest URI.
-const MAX_URI_BYTES: usize = limits::NAMESPACE_URI;
-/// The longest text.
-pub(super) const MAX_TEXT_BYTES: usize = limits::NAMESPACE_TEXT;
-/// The most URIs in one place.
-const MAX_URIS: usize = limits::NAMESPACE_URIS;
-/// The most examples.
-const MAX_EXAMPLES: usize = limits::NAMESPACE_EXAMPLES;
-/// The longest example, in bytes.
-const MAX_EXAMPLE_BYTES: usize = limits::NAMESPACE_EXAMPLE;
 /// The largest form, in bytes of JSON: all entries are in memory, and all versions are kept.
 const MAX_FORM_BYTES: usize = 64 << 10;
 
@@ -143,39 +133,39 @@ fn check_texts(form: &NamespaceForm) -> Result<(), RegistryError> {
         written.into_iter().chain(native)
     });
     let lines = [
-        ("namespace", &form.namespace, MAX_NAME_BYTES),
-        ("title", &form.title, MAX_LINE_BYTES),
+        ("namespace", &form.namespace, NAMESPACE_NAME),
+        ("title", &form.title, NAMESPACE_LINE),
         (
             "authority.organisation",
             &authority.organisation,
-            MAX_LINE_BYTES,
+            NAMESPACE_LINE,
         ),
-        ("authority.contact", &authority.contact, MAX_LINE_BYTES),
-        ("authority.address", &authority.address, MAX_URI_BYTES),
-        ("description", &form.description, MAX_TEXT_BYTES),
-        ("syntax.summary", &form.syntax.summary, MAX_TEXT_BYTES),
+        ("authority.contact", &authority.contact, NAMESPACE_LINE),
+        ("authority.address", &authority.address, NAMESPACE_URI),
+        ("description", &form.description, NAMESPACE_TEXT),
+        ("syntax.summary", &form.syntax.summary, NAMESPACE_TEXT),
         (
             "normalisation.summary",
             &form.normalisation.summary,
-            MAX_TEXT_BYTES,
+            NAMESPACE_TEXT,
         ),
         (
             "resolution.summary",
             &form.resolution.summary,
-            MAX_TEXT_BYTES,
+            NAMESPACE_TEXT,
         ),
     ];
     let lines = lines.into_iter();
-    let lines = lines.chain(examples.map(|(field, text)| (field, text, MAX_EXAMPLE_BYTES)));
+    let lines = lines.chain(examples.map(|(field, text)| (field, text, NAMESPACE_EXAMPLE)));
     let security = form.resolution.security.iter();
-    let lines = lines.chain(security.map(|text| ("resolution.security", text, MAX_TEXT_BYTES)));
+    let lines = lines.chain(security.map(|text| ("resolution.security", text, NAMESPACE_TEXT)));
     for (field, text, limit) in lines {
         check_text(field, text, limit)?;
     }
     let uris = [&form.see, &form.syntax.see, &form.normalisation.see];
     for see in uris.into_iter().chain([&form.resolution.see]) {
-        if see.len() > MAX_URIS {
-            let problem = format!("at most {MAX_URIS} addresses stand in one place");
+        if see.len() > NAMESPACE_URIS {
+            let problem = format!("at most {NAMESPACE_URIS} addresses stand in one place");
             return Err(RegistryError::policy("too-large", problem));
         }
         see.iter().try_for_each(|uri| check_uri("see", uri))?;
@@ -204,8 +194,25 @@ pub(super) fn check_text(field: &str, text: &str, limit: usize) -> Result<(), Re
     Ok(())
 }
 
+/// Checks that a text is bounded, plain and not empty.
+pub(super) fn check_filled(
+    what: &str,
+    text: &str,
+    limit: usize,
+    code: &'static str,
+) -> Result<(), RegistryError> {
+    check_text(&format!("a {what}"), text, limit)?;
+    if text.trim().is_empty() {
+        return Err(RegistryError::policy(
+            code,
+            format!("a {what} says something"),
+        ));
+    }
+    Ok(())
+}
+
 fn check_uri(field: &str, uri: &str) -> Result<(), RegistryError> {
-    check_text(field, uri, MAX_URI_BYTES)?;
+    check_text(field, uri, NAMESPACE_URI)?;
     if is_web_address(uri) {
         return Ok(());
     }
@@ -252,7 +259,7 @@ fn check_resolution(said: &ResolutionForm) -> Result<(), RegistryError> {
         return Ok(());
     };
     // The same function that resolution uses.
-    if mechanism.len() > MAX_URI_BYTES || filled(mechanism, "sample-1").is_none() {
+    if mechanism.len() > NAMESPACE_URI || filled(mechanism, "sample-1").is_none() {
         let problem = format!(
             "{mechanism:?} is no mechanism: that is an http or https address with one {{id}} \
              behind its host, and behind a / or ? there"
@@ -290,8 +297,8 @@ fn check_cost(form: &NamespaceForm) -> Result<(), RegistryError> {
 }
 
 fn check_examples(form: &NamespaceForm, book: &RuleBook) -> Result<(), RegistryError> {
-    if form.examples.len() > MAX_EXAMPLES {
-        let problem = format!("an entry has at most {MAX_EXAMPLES} examples");
+    if form.examples.len() > NAMESPACE_EXAMPLES {
+        let problem = format!("an entry has at most {NAMESPACE_EXAMPLES} examples");
         return Err(RegistryError::policy("too-large", problem));
     }
     for sample in &form.examples {

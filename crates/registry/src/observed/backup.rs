@@ -79,7 +79,13 @@ impl Registry {
             Err(RegistryError::Store(StoreError::NoStore { .. })) => return Ok(()),
             outcome => outcome,
         };
-        let copied = observed.and_then(|observed| Ok(observed.backup_to(file)?));
+        let copied = observed.and_then(|observed| {
+            if !observed.is_read_only() {
+                // Times are written in the background: this waits for those before.
+                observed.change(|_| Ok::<_, StoreError>((Vec::new(), ())))?;
+            }
+            Ok(observed.backup_to(file)?)
+        });
         copied.map_err(|error| match error {
             RegistryError::Store(error) if error.is_damage() => {
                 let problem = format!(

@@ -57,7 +57,8 @@ impl Registry {
     /// there. Without a role, only the operator and administrators may.
     ///
     /// ```
-    /// # use handfast_registry::{Environment, NewAuthority, NewInvitation, Principal, Registry, Role};
+    /// # use handfast_registry::{Environment, NewAuthority, NewInvitation};
+    /// # use handfast_registry::{Principal, Registry, Role};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # let operator = Principal::Operator;
@@ -88,16 +89,13 @@ impl Registry {
             if is_new {
                 change_set.make_invited_account(&account, &new)?;
             }
-            let authority = match (&new.authority, new.role) {
-                (Some(text), Some(role)) => {
-                    let path = change_set.path(text)?;
-                    change_set.grant(&path, account.clone(), role, false)?;
-                    Some(path.to_string())
-                }
-                _ => {
-                    change_set.need_administrator()?;
-                    None
-                }
+            let authority = if let (Some(text), Some(role)) = (&new.authority, new.role) {
+                let path = change_set.path(text)?;
+                change_set.grant(&path, account.clone(), role, false)?;
+                Some(path.to_string())
+            } else {
+                change_set.need_administrator()?;
+                None
             };
             let link = is_new.then(|| {
                 let kind = LinkKind::Invitation { by: by.clone() };
@@ -261,6 +259,12 @@ mod tests {
         };
         assert!(registry.invite(&ann(), plain.clone()).is_err());
         assert!(registry.account("eve").is_err());
+        let wrong = NewInvitation {
+            email: "eve at example".into(),
+            ..plain.clone()
+        };
+        let wrong = registry.invite(&OPERATOR, wrong);
+        assert_eq!(wrong.unwrap_err().code(), "bad-email");
         let half = NewInvitation {
             role: Some(Role::Read),
             ..plain.clone()

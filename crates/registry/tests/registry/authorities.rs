@@ -10,14 +10,7 @@ use crate::*;
 #[test]
 fn hdl_6_case_follows_the_authority() {
     let scene = scene();
-    let change = AuthorityChange {
-        case_sensitive: Some(true),
-        ..AuthorityChange::default()
-    };
-    let sensitive = NewAuthority {
-        change,
-        ..NewAuthority::default()
-    };
+    let sensitive = sensitive_authority();
     scene
         .create_authority(&OPERATOR, "20.2", sensitive.clone())
         .unwrap();
@@ -53,12 +46,8 @@ fn hdl_2_a_parent_created_later_gains_no_rights() {
         code(scene.create_name(&ann, "20.500.1/x", NewName::default())),
         "denied"
     );
-    scene
-        .create_authority(&ann, "20.500.2", NewAuthority::default())
-        .unwrap();
-    scene
-        .create_name(&ann, "20.500.2/x", NewName::default())
-        .unwrap();
+    create_authority(&scene, &ann, "20.500.2");
+    create(&scene, &ann, "20.500.2/x");
     assert_eq!(
         code(scene.create_authority(&ann, "30", NewAuthority::default())),
         "operator-only"
@@ -91,22 +80,13 @@ fn urn_8_local_policy_comes_after_the_grammar_and_is_copied_to_children() {
     scene
         .grant(&OPERATOR, "urn:urn-3:HUL.OIS", &ann, Role::Write)
         .unwrap();
-    let shown = scene
-        .create_name(&ann, "urn:urn-3:HUL.OIS:abc", NewName::default())
-        .unwrap();
+    let shown = create(&scene, &ann, "urn:urn-3:HUL.OIS:abc");
     assert_eq!(shown.record.state, State::Reserved);
     assert_eq!(
         code(scene.change_name(&ann, "urn:urn-3:HUL.OIS:abc", None, NameAction::Activate)),
         "denied"
     );
-    scene
-        .change_name(
-            &OPERATOR,
-            "urn:urn-3:HUL.OIS:abc",
-            None,
-            NameAction::Activate,
-        )
-        .unwrap();
+    act(&scene, "urn:urn-3:HUL.OIS:abc", NameAction::Activate);
     // URN-3, URN-7: no case rule of its own, never erasable.
     let erasable = AuthorityChange {
         persistence: Some(Persistence::Erasable),
@@ -128,9 +108,7 @@ fn urn_5_an_authority_can_be_asked_for() {
     scene
         .grant(&OPERATOR, "urn:urn-3:HUL", &lead, Role::Lead)
         .unwrap();
-    scene
-        .request_authority(&ann, "urn:urn-3:HUL.A", NewAuthority::default())
-        .unwrap();
+    request(&scene, &ann, "urn:urn-3:HUL.A");
     assert_eq!(
         code(scene.create_name(&ann, "urn:urn-3:HUL.A:x", NewName::default())),
         "not-approved"
@@ -142,12 +120,8 @@ fn urn_5_an_authority_can_be_asked_for() {
     scene
         .act_on_authority(&lead, "urn:urn-3:HUL.A", None, AuthorityAction::Approve)
         .unwrap();
-    scene
-        .create_name(&ann, "urn:urn-3:HUL.A:x", NewName::default())
-        .unwrap();
-    scene
-        .request_authority(&ann, "urn:urn-3:HUL.B", NewAuthority::default())
-        .unwrap();
+    create(&scene, &ann, "urn:urn-3:HUL.A:x");
+    request(&scene, &ann, "urn:urn-3:HUL.B");
     scene
         .act_on_authority(&lead, "urn:urn-3:HUL.B", None, decline())
         .unwrap();
@@ -157,14 +131,7 @@ fn urn_5_an_authority_can_be_asked_for() {
     );
     // Retiring keeps names and the path.
     scene
-        .act_on_authority(
-            &lead,
-            "urn:urn-3:HUL.A",
-            None,
-            AuthorityAction::Retire {
-                keep_children: false,
-            },
-        )
+        .act_on_authority(&lead, "urn:urn-3:HUL.A", None, RETIRE)
         .unwrap();
     assert_eq!(
         code(scene.create_name(&ann, "urn:urn-3:HUL.A:y", NewName::default())),
@@ -181,14 +148,7 @@ fn urn_5_an_authority_can_be_asked_for() {
 #[test]
 fn cid_11_paths_under_a_cordra_authority_are_in_uppercase() {
     let scene = scene();
-    let change = AuthorityChange {
-        cordra: Some(true),
-        ..AuthorityChange::default()
-    };
-    let cordra = NewAuthority {
-        change,
-        ..NewAuthority::default()
-    };
+    let cordra = cordra_authority();
     scene
         .create_authority(&OPERATOR, "100.102", cordra)
         .unwrap();
@@ -246,19 +206,8 @@ fn nothing_is_approved_below_a_retired_parent() {
     scene.create_account(&OPERATOR, "ann", "").unwrap();
     for (parent, path) in [("20.7", "20.7.1"), ("urn:urn-3", "urn:urn-3:HUL")] {
         authority(&scene, parent);
-        scene
-            .request_authority(&account("ann"), path, NewAuthority::default())
-            .unwrap();
-        scene
-            .act_on_authority(
-                &OPERATOR,
-                parent,
-                None,
-                AuthorityAction::Retire {
-                    keep_children: false,
-                },
-            )
-            .unwrap();
+        request(&scene, &account("ann"), path);
+        act_on(&scene, parent, RETIRE);
         let below = scene.create_authority(&OPERATOR, &format!("{path}2"), NewAuthority::default());
         let hint = below.unwrap_err().hint().unwrap_or_default();
         assert_eq!(hint.contains("HOME"), parent == "20.7", "{hint}");
@@ -278,12 +227,8 @@ fn nothing_is_approved_below_a_retired_parent() {
         prefix: "20.7".into(),
     };
     scene.perform(&OPERATOR, home).unwrap();
-    scene
-        .act_on_authority(&OPERATOR, "20.7.1", None, AuthorityAction::Approve)
-        .unwrap();
-    scene
-        .act_on_authority(&OPERATOR, "urn:urn-3:HUL", None, decline())
-        .unwrap();
+    act_on(&scene, "20.7.1", AuthorityAction::Approve);
+    act_on(&scene, "urn:urn-3:HUL", decline());
 }
 
 /// Only those who decide could take a request back, so that a typing error in it waited for them.
@@ -305,9 +250,7 @@ fn a_request_is_withdrawn_by_the_one_who_asked() {
         .unwrap();
     assert_eq!(code(scene.authority(&ann, "21.1")), "no-authority");
     // The path is free for others.
-    scene
-        .request_authority(&bob, "21.1", NewAuthority::default())
-        .unwrap();
+    request(&scene, &bob, "21.1");
     // Each request and each withdrawal is two events, which stay: a withdrawn request counts for a
     // day.
     for number in 2..6 {
@@ -323,17 +266,11 @@ fn a_request_is_withdrawn_by_the_one_who_asked() {
         "{refused:?}"
     );
     // Decisions by others are not counted.
-    scene
-        .act_on_authority(&OPERATOR, "21.1", None, decline())
-        .unwrap();
+    act_on(&scene, "21.1", decline());
     for number in 10..20 {
         let path = format!("21.{number}");
-        scene
-            .request_authority(&bob, &path, NewAuthority::default())
-            .unwrap();
-        scene
-            .act_on_authority(&OPERATOR, &path, None, decline())
-            .unwrap();
+        request(&scene, &bob, &path);
+        act_on(&scene, &path, decline());
     }
 }
 

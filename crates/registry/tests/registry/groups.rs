@@ -360,6 +360,8 @@ fn why_names_every_grant_strongest_first() {
         (Role::Write, "20.1000")
     );
     assert_eq!(group.through.as_deref(), Some("Editors"));
+    assert_eq!(group.joined_by, Some(OPERATOR));
+    assert!(group.joined_at.is_some() && own.joined_at.is_none());
     assert_eq!(
         (&group.granted_by, group.is_inherited),
         (&Some(OPERATOR), true)
@@ -453,7 +455,7 @@ fn people_lists_everybody_once_with_the_strongest_reason() {
 }
 
 #[test]
-fn holdings_show_what_somebody_leaves_behind() {
+fn holdings_list_everything_that_an_account_has() {
     let scene = with_group(Role::Write);
     let (ann, bob) = (account("ann"), account("Bob"));
     scene.grant(&OPERATOR, "20.2000", &ann, Role::Lead).unwrap();

@@ -56,9 +56,7 @@ fn a_name_whose_record_is_lost_is_not_free() {
     for id in ["20.1/a", "20.1/b", "20.1/c", "20.2/a", "20.2/gone"] {
         name(&scene, id);
     }
-    scene
-        .change_name(&OPERATOR, "20.2/gone", None, NameAction::Erase)
-        .unwrap();
+    act(&scene, "20.2/gone", NameAction::Erase);
     let lost = ["hdl:20.1/A", "hdl:20.1/C", "hdl:20.2/A", "hdl:0.NA/20.1"];
     let registry = without_records(&scene, &lost);
     let new = || NewName::urls(&["https://other.example/"]);
@@ -135,9 +133,7 @@ fn an_authority_that_has_erased_names_never_becomes_permanent() {
     };
     // Erased and gone; erased and assigned again.
     name(&scene, "20.1/x");
-    scene
-        .change_name(&OPERATOR, "20.1/x", None, NameAction::Erase)
-        .unwrap();
+    act(&scene, "20.1/x", NameAction::Erase);
     assert_eq!(code(permanent("20.1")), "erased-names");
     name(&scene, "20.1/x");
     assert_eq!(code(permanent("20.1")), "erased-names");
@@ -193,10 +189,13 @@ fn no_way_leads_to_a_name_with_u_0000() {
         let new = NewAuthority::default();
         assert!(scene.create_authority(&OPERATOR, path, new).is_err());
     }
-    let urls: &[String] = &[];
     let style = "sequence:a\0:3".parse();
     if let Ok(style) = style {
-        let minted = scene.mint(&OPERATOR, "20.1", Some(&style), 1, urls, |_| Ok(()));
+        let options = MintOptions {
+            style: Some(style),
+            ..MintOptions::default()
+        };
+        let minted = scene.mint(&OPERATOR, "20.1", &options, 1, |_| Ok(()));
         assert!(minted.is_err());
     }
     assert_eq!(scene.event_count().unwrap(), before);
@@ -257,7 +256,7 @@ fn a_proof_holds_whatever_changes_while_it_is_made() {
                 for number in 0.. {
                     let url = format!("https://{writer}-{number}.example/");
                     let edit = Edit::urls(&[&url]);
-                    scene.edit_name(&OPERATOR, "20.1/x", edit).unwrap();
+                    change_values(&scene, "20.1/x", edit);
                     if is_done.load(Ordering::Relaxed) || number == 2_000 {
                         break;
                     }

@@ -15,15 +15,9 @@ use crate::*;
 const HEX: &str = "d41d8cd98f00b204e9800998ecf8427e";
 
 fn cordra(registry: &Registry, path: &str) {
-    let change = AuthorityChange {
-        cordra: Some(true),
-        ..AuthorityChange::default()
-    };
-    let new = NewAuthority {
-        change,
-        ..NewAuthority::default()
-    };
-    registry.create_authority(&OPERATOR, path, new).unwrap();
+    registry
+        .create_authority(&OPERATOR, path, cordra_authority())
+        .unwrap();
 }
 
 #[test]
@@ -31,9 +25,12 @@ fn cid_4_names_under_a_cordra_authority_are_minted_as_uuids() {
     let scene = scene();
     cordra(&scene, "300");
     let mint = |style: Option<&str>| {
-        let style = style.map(|style| style.parse().unwrap());
+        let options = MintOptions {
+            style: style.map(|style| style.parse().unwrap()),
+            ..MintOptions::default()
+        };
         let mut ids = Vec::new();
-        let minted = scene.mint(&OPERATOR, "300", style.as_ref(), 20, &[], |minted| {
+        let minted = scene.mint(&OPERATOR, "300", &options, 20, |minted| {
             ids.push(minted.id);
             Ok(())
         });
@@ -96,14 +93,7 @@ fn hdl_7_a_suffix_is_unique_under_its_prefix_and_no_further() {
 #[test]
 fn hdl_10_an_import_takes_local_names_as_they_are() {
     let scene = scene();
-    let change = AuthorityChange {
-        case_sensitive: Some(true),
-        ..AuthorityChange::default()
-    };
-    let new = NewAuthority {
-        change,
-        ..NewAuthority::default()
-    };
+    let new = sensitive_authority();
     scene.create_authority(&OPERATOR, "400", new).unwrap();
     let suffixes = [
         HEX,
@@ -163,9 +153,7 @@ fn hdl_2_a_derived_prefix_has_policies_of_its_own() {
         code(scene.change_name(&OPERATOR, "12345/x", None, NameAction::Erase)),
         "permanent"
     );
-    scene
-        .change_name(&OPERATOR, "12345.1/x", None, NameAction::Erase)
-        .unwrap();
+    act(&scene, "12345.1/x", NameAction::Erase);
     name(&scene, "12345.1/x");
     let parent = scene.authority(&OPERATOR, "12345.1").unwrap().parent;
     assert_eq!(parent.unwrap().to_string(), "12345");
@@ -266,14 +254,7 @@ fn cid_12_names_that_were_put_into_uppercase_are_listed() {
 fn live_rules_are_those_of_the_authorities() {
     let scene = scene();
     cordra(&scene, "300");
-    let change = AuthorityChange {
-        case_sensitive: Some(true),
-        ..AuthorityChange::default()
-    };
-    let new = NewAuthority {
-        change,
-        ..NewAuthority::default()
-    };
+    let new = sensitive_authority();
     scene.create_authority(&OPERATOR, "555", new).unwrap();
     let rules = scene.rules();
     let read = |text: &str| {
@@ -305,16 +286,11 @@ fn live_rules_are_those_of_the_authorities() {
 #[test]
 fn cid_12_an_authority_that_is_only_asked_for_has_no_rules() {
     let scene = scene();
-    let new = || NewAuthority {
-        change: AuthorityChange {
-            cordra: Some(true),
-            ..AuthorityChange::default()
-        },
-        ..NewAuthority::default()
-    };
     let ann = account("ann");
     scene.create_account(&OPERATOR, "ann", "").unwrap();
-    scene.request_authority(&ann, "300", new()).unwrap();
+    scene
+        .request_authority(&ann, "300", cordra_authority())
+        .unwrap();
     let scheme = |scene: &Scene| {
         let rules = scene.rules();
         let text = format!("300/{HEX}?q");
@@ -328,7 +304,7 @@ fn cid_12_an_authority_that_is_only_asked_for_has_no_rules() {
     assert_eq!((scheme(&scene), cut(&scene)), ("handle", "not-approved"));
     // Creating it declines the request, and then its profile applies.
     let (_, declined) = scene
-        .create_authority_over(&OPERATOR, "300", new())
+        .create_authority_over(&OPERATOR, "300", cordra_authority())
         .unwrap();
     assert_eq!(declined, Some(ann));
     assert_eq!((scheme(&scene), cut(&scene)), ("cordra", "has-query"));
@@ -457,12 +433,8 @@ fn info_10_names_are_only_under_live_entries() {
     assert_eq!(make(&account("outsider"), "info:foo2"), "operator-only");
     // The owner of the namespace decides who creates names in it.
     let owner = account("owner");
-    stage
-        .create_authority(&owner, "info:foo2", NewAuthority::default())
-        .unwrap();
-    stage
-        .create_name(&owner, "info:foo2/1", NewName::default())
-        .unwrap();
+    create_authority(&stage, &owner, "info:foo2");
+    create(&stage, &owner, "info:foo2/1");
     stage.act(&owner, "foo2", NamespaceAct::Withdraw).unwrap();
     let late = stage.create_name(&owner, "info:foo2/2", NewName::default());
     assert_eq!(code(late), "not-live");
@@ -542,28 +514,13 @@ fn urn_5_what_is_below_a_retired_authority_names_nothing_new() {
         .grant(&OPERATOR, "urn:urn-3:HBS.Baker.TC", &tc, Role::Write)
         .unwrap();
     let make = |id: &str| code(scene.create_name(&tc, id, NewName::default()));
-    scene
-        .create_name(&tc, "urn:urn-3:HBS.Baker.TC:1", NewName::default())
-        .unwrap();
+    create(&scene, &tc, "urn:urn-3:HBS.Baker.TC:1");
     let keep_children = AuthorityAction::Retire {
         keep_children: true,
     };
-    scene
-        .act_on_authority(&OPERATOR, "urn:urn-3:HBS.Baker", None, keep_children)
-        .unwrap();
-    scene
-        .create_name(&tc, "urn:urn-3:HBS.Baker.TC:2", NewName::default())
-        .unwrap();
-    scene
-        .act_on_authority(
-            &OPERATOR,
-            "urn:urn-3:HBS",
-            None,
-            AuthorityAction::Retire {
-                keep_children: false,
-            },
-        )
-        .unwrap();
+    act_on(&scene, "urn:urn-3:HBS.Baker", keep_children);
+    create(&scene, &tc, "urn:urn-3:HBS.Baker.TC:2");
+    act_on(&scene, "urn:urn-3:HBS", RETIRE);
     assert_eq!(make("urn:urn-3:HBS.Baker.TC:3"), "retired");
     assert!(scene.show(&OPERATOR, "urn:urn-3:HBS.Baker.TC:1").is_ok());
     name(&scene, "urn:urn-3:HBSX:1");
@@ -596,7 +553,9 @@ fn hdl_7_urn_5_urn_6_authorities_are_unique_and_the_root_names_nothing() {
         let again = scene.create_name(&OPERATOR, id, NewName::default());
         assert_eq!(code(again), "exists", "{id}");
     }
-    let minted = scene.mint(&OPERATOR, "urn:urn-3", None, 1, &[], |_| Ok(()));
+    let minted = scene.mint(&OPERATOR, "urn:urn-3", &MintOptions::default(), 1, |_| {
+        Ok(())
+    });
     assert_eq!(code(minted), "missing-resource-name");
     let orphan = scene.create_authority(&OPERATOR, "urn:urn-3:NO.Such", NewAuthority::default());
     assert_eq!(code(orphan), "no-authority");

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use handfast_registry::{AuthorityAction, AuthorityStatus, Done, Format, Import, Report, Role};
+use handfast_registry::{AuthorityStatus, Done, Format, Import, Report, Role};
 
 use super::*;
 
@@ -165,20 +165,9 @@ fn home_in_a_batch_takes_a_prefix_up_again() {
     let scene = scene();
     authority(&scene, "20.1");
     name(&scene, "20.1/a");
-    scene
-        .act_on_authority(
-            &OPERATOR,
-            "20.1",
-            None,
-            AuthorityAction::Retire {
-                keep_children: false,
-            },
-        )
-        .unwrap();
+    act_on(&scene, "20.1", RETIRE);
     scene.create_account(&OPERATOR, "ann", "").unwrap();
-    scene
-        .request_authority(&account("ann"), "20.2", NewAuthority::default())
-        .unwrap();
+    request(&scene, &account("ann"), "20.2");
     let text = "HOME 127.0.0.1:2641:TCP\n0.NA/20.1\n0.NA/20.2\n0.NA/20.3\n\n\
                 CREATE 20.1/b\n1 X 86400 1110 UTF8 x\n";
     let run = |dry_run| outcomes(&scene, &OPERATOR, &batch_import(dry_run), text);
@@ -206,16 +195,7 @@ fn home_in_a_batch_needs_the_right_to_create_a_prefix() {
     for path in ["20.1", "20.9"] {
         scene.grant(&OPERATOR, path, &ann, Role::Admin).unwrap();
     }
-    scene
-        .act_on_authority(
-            &OPERATOR,
-            "20.1",
-            None,
-            AuthorityAction::Retire {
-                keep_children: false,
-            },
-        )
-        .unwrap();
+    act_on(&scene, "20.1", RETIRE);
     let text = "HOME 127.0.0.1:2641:TCP\n0.NA/20.1\n";
     let found = outcomes(&scene, &ann, &batch_import(false), text);
     assert_eq!(found, ["1 operator-only"]);
@@ -440,14 +420,7 @@ fn an_entry_of_any_length_is_not_buffered_whole() {
 #[test]
 fn a_name_that_looks_like_the_short_form_of_another_is_refused_alone() {
     let scene = scene();
-    let change = AuthorityChange {
-        case_sensitive: Some(true),
-        ..AuthorityChange::default()
-    };
-    let new = NewAuthority {
-        change,
-        ..NewAuthority::default()
-    };
+    let new = sensitive_authority();
     scene.create_authority(&OPERATOR, "20.1000", new).unwrap();
     // SHA-256 of the key of the longer name, found by a search for one that is text.
     let start = format!("20.1000/{}", "x".repeat(436));

@@ -4,17 +4,22 @@
 
 mod access_requests;
 mod authorities;
+#[path = "../common/mod.rs"]
+mod common;
 mod derived;
 mod groups;
 mod histories;
 mod identifiers;
 mod import;
 mod jobs;
+mod lists;
+mod name_facets;
 mod names;
 mod namespace_lives;
 mod namespace_stage;
 mod namespaces;
 mod observed;
+mod previews;
 mod protocol;
 mod protocol_rights;
 mod quotas;
@@ -24,14 +29,21 @@ mod transactions;
 mod undo;
 mod updates;
 
+use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityAction, AuthorityChange, Environment, HistoryEntry, Limits, NewAuthority, NewName,
-    NewValue, Persistence, Principal, Registry, RegistryError, Verify, verify_export,
+    AuthorityAction, AuthorityChange, Edit, Environment, HistoryEntry, Limits, MintOptions,
+    NameAction, NewAuthority, NewName, NewValue, Persistence, Principal, Registry, RegistryError,
+    Shown, Verify, verify_export,
 };
 
+use common::fill_with;
+
 const OPERATOR: Principal = Principal::Operator;
+const RETIRE: AuthorityAction = AuthorityAction::Retire {
+    keep_children: false,
+};
 
 /// A clock that advances a second with each call, and random bytes that differ each time.
 fn environment() -> Environment {
@@ -39,13 +51,7 @@ fn environment() -> Environment {
     let chance = AtomicU64::new(1);
     Environment::new(
         move || clock.fetch_add(1_000, Ordering::Relaxed),
-        move |bytes| {
-            let draw = chance.fetch_add(1, Ordering::Relaxed).to_be_bytes();
-            bytes
-                .iter_mut()
-                .zip(draw.iter().cycle())
-                .for_each(|(byte, d)| *byte = *d);
-        },
+        move |bytes| fill_with(bytes, chance.fetch_add(1, Ordering::Relaxed)),
     )
 }
 
@@ -53,6 +59,18 @@ fn environment() -> Environment {
 fn decline() -> AuthorityAction {
     let reason = String::new();
     AuthorityAction::Decline { reason }
+}
+
+/// An input that fails after its text, as a disk or a network does.
+struct InterruptedReader<'t>(&'t [u8]);
+
+impl Read for InterruptedReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.0.is_empty() {
+            return Err(io::Error::other("the line was cut"));
+        }
+        self.0.read(buffer)
+    }
 }
 
 struct Scene {
@@ -134,27 +152,105 @@ fn scene_with(limits: Limits) -> Scene {
 }
 
 fn authority(registry: &Registry, path: &str) {
-    registry
-        .create_authority(&OPERATOR, path, NewAuthority::default())
-        .unwrap();
+    create_authority(registry, &OPERATOR, path);
+}
+
+fn create_authority(registry: &Registry, who: &Principal, path: &str) {
+    let created = registry.create_authority(who, path, NewAuthority::default());
+    created.unwrap();
+}
+
+fn request(registry: &Registry, who: &Principal, path: &str) {
+    let requested = registry.request_authority(who, path, NewAuthority::default());
+    requested.unwrap();
 }
 
 fn erasable_authority(registry: &Registry, path: &str) {
-    let change = AuthorityChange {
+    let new = with_policy(AuthorityChange {
         persistence: Some(Persistence::Erasable),
         ..AuthorityChange::default()
-    };
-    let new = NewAuthority {
+    });
+    registry.create_authority(&OPERATOR, path, new).unwrap();
+}
+
+/// An authority in whose names case counts.
+fn sensitive_authority() -> NewAuthority {
+    with_policy(AuthorityChange {
+        case_sensitive: Some(true),
+        ..AuthorityChange::default()
+    })
+}
+
+/// An authority whose names are CORDRA identifiers.
+fn cordra_authority() -> NewAuthority {
+    with_policy(AuthorityChange {
+        cordra: Some(true),
+        ..AuthorityChange::default()
+    })
+}
+
+fn with_policy(change: AuthorityChange) -> NewAuthority {
+    NewAuthority {
         change,
         ..NewAuthority::default()
-    };
-    registry.create_authority(&OPERATOR, path, new).unwrap();
+    }
+}
+
+/// The operator acts on an authority.
+fn act_on(registry: &Registry, path: &str, action: AuthorityAction) {
+    let done = registry.act_on_authority(&OPERATOR, path, None, action);
+    done.unwrap();
+}
+
+fn revoke(from: &Principal) -> AuthorityAction {
+    let from = from.clone();
+    AuthorityAction::Revoke { from, role: None }
 }
 
 fn name(registry: &Registry, id: &str) {
     registry
         .create_name(&OPERATOR, id, NewName::urls(&["https://example.org/"]))
         .unwrap();
+}
+
+fn create(registry: &Registry, who: &Principal, id: &str) -> Shown {
+    registry.create_name(who, id, NewName::default()).unwrap()
+}
+
+fn reserved() -> NewName {
+    NewName {
+        reserve: true,
+        ..NewName::default()
+    }
+}
+
+fn with_values(values: Vec<NewValue>) -> NewName {
+    NewName {
+        values,
+        ..NewName::default()
+    }
+}
+
+/// The operator changes a name.
+fn act(registry: &Registry, id: &str, action: NameAction) -> Option<Shown> {
+    let changed = registry.change_name(&OPERATOR, id, None, action);
+    changed.unwrap()
+}
+
+fn change_values(registry: &Registry, id: &str, edit: Edit) -> Shown {
+    registry.edit_name(&OPERATOR, id, edit).unwrap()
+}
+
+fn withdraw(registry: &Registry, id: &str) {
+    let withdrawn = registry.withdraw_name(&OPERATOR, id, "wrong", None);
+    withdrawn.unwrap();
+}
+
+fn transfer(to: &Principal) -> NameAction {
+    NameAction::Transfer {
+        to: to.clone(),
+        creates_account: true,
+    }
 }
 
 fn new_values(values: Vec<(u32, String, Vec<u8>)>) -> Vec<NewValue> {

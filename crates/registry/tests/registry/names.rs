@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use handfast_registry::{Action, Edit, HistoryPoint, NameAction, State, Style};
+use handfast_registry::{Action, Edit, HistoryPoint, NameAction, Role, State};
 
 use crate::*;
 
@@ -12,9 +12,7 @@ fn hdl_7_urn_7_a_name_that_existed_is_never_given_again_in_any_spelling() {
     let scene = scene();
     authority(&scene, "20.1000");
     name(&scene, "20.1000/Abc");
-    scene
-        .withdraw_name(&OPERATOR, "20.1000/Abc", "wrong", None)
-        .unwrap();
+    withdraw(&scene, "20.1000/Abc");
     for spelling in [
         "20.1000/Abc",
         "20.1000/ABC",
@@ -32,9 +30,7 @@ fn hdl_7_urn_7_a_name_that_existed_is_never_given_again_in_any_spelling() {
         authority(&scene, path);
     }
     name(&scene, "urn:urn-3:HUL:Home");
-    scene
-        .withdraw_name(&OPERATOR, "urn:urn-3:HUL:Home", "wrong", None)
-        .unwrap();
+    withdraw(&scene, "urn:urn-3:HUL:Home");
     let erased = scene.change_name(&OPERATOR, "urn:urn-3:HUL:Home", None, NameAction::Erase);
     assert_eq!(code(erased), "permanent");
     for spelling in ["urn:urn-3:HUL:Home", "urn-3:hul:HOME"] {
@@ -67,9 +63,7 @@ fn urn_9_urls_keep_their_order_and_versions_are_stored() {
         .map(|value| value.data.to_vec())
         .collect();
     assert_eq!(data, urls.map(|url| url.as_bytes().to_vec()));
-    scene
-        .edit_name(&OPERATOR, "20.1/x", Edit::urls(&["https://new"]))
-        .unwrap();
+    change_values(&scene, "20.1/x", Edit::urls(&["https://new"]));
     scene
         .withdraw_name(&OPERATOR, "20.1/x", "moved", Some("20.1/y"))
         .unwrap();
@@ -103,12 +97,8 @@ fn erasable_names_can_be_given_again() {
     let scene = scene();
     erasable_authority(&scene, "20.9");
     name(&scene, "20.9/x");
-    scene
-        .edit_name(&OPERATOR, "20.9/x", Edit::urls(&["https://2"]))
-        .unwrap();
-    scene
-        .change_name(&OPERATOR, "20.9/x", None, NameAction::Erase)
-        .unwrap();
+    change_values(&scene, "20.9/x", Edit::urls(&["https://2"]));
+    act(&scene, "20.9/x", NameAction::Erase);
     assert_eq!(
         code(scene.show(&OPERATOR, "20.9/x").map(|_| ())),
         "not-found"
@@ -123,17 +113,7 @@ fn hdl_9_a_name_can_be_handed_to_anybody() {
     authority(&scene, "20.1");
     name(&scene, "20.1/x");
     let ann = account("ann");
-    scene
-        .change_name(
-            &OPERATOR,
-            "20.1/x",
-            None,
-            NameAction::Transfer {
-                to: ann.clone(),
-                creates_account: true,
-            },
-        )
-        .unwrap();
+    act(&scene, "20.1/x", transfer(&ann));
     scene
         .edit_name(&ann, "20.1/x", Edit::urls(&["https://2"]))
         .unwrap();
@@ -148,9 +128,8 @@ fn bad_values_are_refused_and_leave_no_trace() {
     let scene = scene();
     authority(&scene, "20.1");
     let before = scene.check().unwrap().events;
-    let put = |index, value_type: &str, data: &[u8]| NewName {
-        values: vec![NewValue::new(index, value_type, data)],
-        ..NewName::default()
+    let put = |index, value_type: &str, data: &[u8]| {
+        with_values(vec![NewValue::new(index, value_type, data)])
     };
     for new in [
         put(0, "URL", b"x"),
@@ -164,10 +143,7 @@ fn bad_values_are_refused_and_leave_no_trace() {
     }
     assert_eq!(scene.check().unwrap().events, before);
     let twice = vec![(5, "A".to_string(), vec![]), (5, "B".to_string(), vec![])];
-    let new = NewName {
-        values: new_values(twice),
-        ..NewName::default()
-    };
+    let new = with_values(new_values(twice));
     assert_eq!(
         code(scene.create_name(&OPERATOR, "20.1/x", new)),
         "invalid-value"
@@ -218,11 +194,14 @@ fn minting_never_gives_a_name_that_existed() {
     authority(&scene, "20.1");
     name(&scene, "20.1/2");
     let mut ids = Vec::new();
-    let sequence: Style = "sequence".parse().unwrap();
-    let urls = ["https://example.org/{name}".to_string()];
+    let sequence = MintOptions {
+        style: "sequence".parse().ok(),
+        urls: vec!["https://example.org/{name}".to_string()],
+        reserve: false,
+    };
     for _ in 0..2 {
         scene
-            .mint(&OPERATOR, "20.1", Some(&sequence), 3, &urls, |minted| {
+            .mint(&OPERATOR, "20.1", &sequence, 3, |minted| {
                 assert_eq!(
                     minted.urls,
                     [format!("https://example.org/{}", &minted.id[5..])]
@@ -238,15 +217,78 @@ fn minting_never_gives_a_name_that_existed() {
     );
     let mut random = std::collections::BTreeSet::new();
     for style in ["random:12", "uuid", "guid", "guid-v1"] {
-        let style: Style = style.parse().unwrap();
+        let options = MintOptions {
+            style: style.parse().ok(),
+            ..MintOptions::default()
+        };
         scene
-            .mint(&OPERATOR, "20.1", Some(&style), 600, &[], |minted| {
+            .mint(&OPERATOR, "20.1", &options, 600, |minted| {
                 assert!(random.insert(minted.id));
                 Ok(())
             })
             .unwrap();
     }
     assert_eq!(random.len(), 2_400);
+}
+
+#[test]
+fn minted_names_can_be_reserved_and_activated_as_one_list() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let options = MintOptions {
+        reserve: true,
+        urls: vec!["https://example.org/{name}".to_string()],
+        ..MintOptions::default()
+    };
+    let (mut ids, mut events) = (Vec::new(), Vec::new());
+    scene
+        .mint(&OPERATOR, "20.1", &options, 10, |minted| {
+            ids.push(minted.id);
+            events.push(minted.event);
+            Ok(())
+        })
+        .unwrap();
+    assert!(events.windows(2).all(|pair| pair[0] + 1 == pair[1]));
+    let state = |id: &str| scene.show(&OPERATOR, id).unwrap().record.state;
+    assert!(ids.iter().all(|id| state(id) == State::Reserved));
+    let history = scene.history(&OPERATOR, &ids[0]).unwrap();
+    assert_eq!(history[0].event.action, Action::MintReserved);
+
+    // An account without a role does not learn that they exist, and nothing is done by halves.
+    let bob = Principal::account("bob").unwrap();
+    scene.create_account(&OPERATOR, "bob", "").unwrap();
+    assert_eq!(code(scene.activate_names(&bob, &ids)), "not-found");
+    let with_unknown = [ids.clone(), vec!["20.1/unknown".to_string()]].concat();
+    let refused = scene.activate_names(&OPERATOR, &with_unknown);
+    assert_eq!(code(refused), "not-found");
+    assert_eq!(state(&ids[0]), State::Reserved);
+    assert!(scene.check_activation(&bob, &ids[0]).is_err());
+    scene.check_activation(&OPERATOR, &ids[0]).unwrap();
+
+    scene.grant(&OPERATOR, "20.1", &bob, Role::Write).unwrap();
+    assert_eq!(scene.activate_names(&bob, &ids).unwrap(), 10);
+    assert!(ids.iter().all(|id| state(id) == State::Active));
+    // Sent twice, it does nothing twice.
+    assert_eq!(scene.activate_names(&bob, &ids).unwrap(), 0);
+}
+
+#[test]
+fn a_check_of_a_new_name_writes_nothing_and_says_what_creating_it_would_say() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let before = scene.event_count().unwrap();
+    let new = NewName::urls(&["https://example.org/"]);
+    let checked = scene.check_new_name(&OPERATOR, "hdl:20.1/a", &new).unwrap();
+    assert_eq!(checked.record.text, "20.1/a");
+    assert_eq!(scene.event_count().unwrap(), before);
+    name(&scene, "20.1/a");
+    let again = scene.check_new_name(&OPERATOR, "20.1/A", &new);
+    assert_eq!(code(again), "exists");
+    let nobody = Principal::nobody();
+    assert_eq!(
+        code(scene.check_new_name(&nobody, "20.1/b", &new)),
+        "denied"
+    );
 }
 
 #[test]
@@ -300,9 +342,7 @@ fn the_history_of_a_name_that_was_erased_is_its_own() {
     let scene = scene();
     erasable_authority(&scene, "20.9");
     name(&scene, "20.9/x");
-    scene
-        .change_name(&OPERATOR, "20.9/x", None, NameAction::Erase)
-        .unwrap();
+    act(&scene, "20.9/x", NameAction::Erase);
     name(&scene, "20.9/x");
     let history = scene.history(&OPERATOR, "20.9/x").unwrap();
     let stored: Vec<_> = history
@@ -329,7 +369,7 @@ fn what_is_not_said_of_a_value_stays() {
         put: vec![NewValue::new(5, "S", b"new"), NewValue::new(1, "M", b"m")],
         ..Edit::urls(&["https://b"])
     };
-    let record = scene.edit_name(&OPERATOR, "20.1/x", edit).unwrap().record;
+    let record = change_values(&scene, "20.1/x", edit).record;
     let shown: Vec<_> = record
         .values
         .iter()

@@ -36,11 +36,7 @@ pub(crate) fn stage() -> Stage {
     let (shown, chance) = (Arc::clone(&clock), AtomicU64::new(1));
     let environment = Environment::new(
         move || shown.load(Ordering::Relaxed),
-        move |bytes| {
-            let draw = chance.fetch_add(1, Ordering::Relaxed).to_be_bytes();
-            let draw = draw.iter().cycle();
-            bytes.iter_mut().zip(draw).for_each(|(byte, d)| *byte = *d);
-        },
+        move |bytes| fill_with(bytes, chance.fetch_add(1, Ordering::Relaxed)),
     );
     let registry = Registry::create(&folder.path().join("data"), environment).unwrap();
     for name in ["owner", "outsider", "lead", "admin", "other"] {

@@ -256,10 +256,7 @@ fn rules_that_would_move_or_merge_names_are_refused() {
         "{error}"
     );
     // A reserved name counts, and is not named.
-    let reserved = NewName {
-        reserve: true,
-        ..NewName::default()
-    };
+    let reserved = reserved();
     stage
         .create_name(&OPERATOR, "info:oai/secret_", reserved)
         .unwrap();

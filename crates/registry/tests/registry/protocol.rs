@@ -18,13 +18,8 @@ fn what_was_withdrawn_or_is_reserved_is_taken_for_ever_and_not_there() {
     let scene = scene();
     authority(&scene, "20.1");
     name(&scene, "20.1/gone");
-    scene
-        .withdraw_name(&OPERATOR, "20.1/gone", "wrong", None)
-        .unwrap();
-    let reserved = NewName {
-        reserve: true,
-        ..NewName::default()
-    };
+    withdraw(&scene, "20.1/gone");
+    let reserved = reserved();
     scene.create_name(&OPERATOR, "20.1/kept", reserved).unwrap();
     for handle in ["20.1/gone", "20.1/KEPT"] {
         assert!(scene.is_taken(handle).unwrap());

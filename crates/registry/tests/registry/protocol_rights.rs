@@ -1,6 +1,6 @@
 //! Who may do what by the values of the handle protocol: `HS_ADMIN`, groups, and permissions.
 
-use handfast_registry::{AuthorityAction, AuthorityChange, Edit, NameAction, Role};
+use handfast_registry::{AuthorityChange, Edit, NameAction, Role};
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, ValueList};
 
 use crate::*;
@@ -30,17 +30,10 @@ fn the_protocol_grants_what_hs_admin_says_and_no_more() {
             admin(P::DELETE_HANDLE, "20.1/ann", 300),
         ),
     ]);
-    scene.edit_name(&OPERATOR, "0.NA/20.1", record).unwrap();
+    change_values(&scene, "0.NA/20.1", record);
     let values = vec![(200, "HS_VLIST".to_string(), group)];
     scene
-        .create_name(
-            &OPERATOR,
-            "20.1/group",
-            NewName {
-                values: new_values(values),
-                ..NewName::default()
-            },
-        )
+        .create_name(&OPERATOR, "20.1/group", with_values(new_values(values)))
         .unwrap();
 
     // A member of the group may create; nobody else may.
@@ -52,14 +45,7 @@ fn the_protocol_grants_what_hs_admin_says_and_no_more() {
     )];
     let values = [own, vec![(1, "URL".into(), b"https://a".to_vec())]].concat();
     scene
-        .create_name(
-            &ann,
-            "20.1/new",
-            NewName {
-                values: new_values(values),
-                ..NewName::default()
-            },
-        )
+        .create_name(&ann, "20.1/new", with_values(new_values(values)))
         .unwrap();
     for other in ["301:20.1/ann", "300:20.1/ANN", "300:20.1/bob", "ann"] {
         let other = Principal::parse(other).unwrap();
@@ -103,17 +89,7 @@ fn roles_of_identities_are_shown_but_never_read_back() {
             .to_string(),
         "300:20.1/ann"
     );
-    scene
-        .act_on_authority(
-            &OPERATOR,
-            "20.1",
-            None,
-            AuthorityAction::Revoke {
-                from: ann.clone(),
-                role: None,
-            },
-        )
-        .unwrap();
+    act_on(&scene, "20.1", revoke(&ann));
     assert!(
         scene
             .show(&OPERATOR, "0.NA/20.1")
@@ -140,24 +116,15 @@ fn a_permission_of_the_protocol_is_for_what_it_says() {
     }
     .to_bytes();
     let record = Edit::put(vec![(100, "HS_ADMIN".into(), admin)]);
-    scene.edit_name(&OPERATOR, "0.NA/20.1", record).unwrap();
+    change_values(&scene, "0.NA/20.1", record);
     let eve = Principal::parse("300:20.1/eve").unwrap();
-    scene
-        .create_authority(&eve, "20.1.6", NewAuthority::default())
-        .unwrap();
+    create_authority(&scene, &eve, "20.1.6");
     assert_eq!(
         code(scene.create_authority(&eve, "77", NewAuthority::default())),
         "operator-only"
     );
     assert_eq!(
-        code(scene.act_on_authority(
-            &eve,
-            "20.1.5",
-            None,
-            AuthorityAction::Retire {
-                keep_children: false
-            }
-        )),
+        code(scene.act_on_authority(&eve, "20.1.5", None, RETIRE)),
         "denied"
     );
     let change = AuthorityChange {
@@ -189,14 +156,7 @@ fn values_say_who_may_write_them() {
         with(3, "1110"),
     ];
     scene
-        .create_name(
-            &OPERATOR,
-            "20.1/x",
-            NewName {
-                values,
-                ..NewName::default()
-            },
-        )
+        .create_name(&OPERATOR, "20.1/x", with_values(values))
         .unwrap();
     let ann = Principal::parse("300:20.1/ann").unwrap();
     let outsider = Principal::parse("300:99/outsider").unwrap();
@@ -244,10 +204,7 @@ fn a_public_writable_value_never_becomes_a_key_or_an_administrator() {
         with(2, "HS_SECKEY", "0111", b"old"),
         with(3, "HS_SITE", "1111", b"old"),
     ];
-    let name = NewName {
-        values,
-        ..NewName::default()
-    };
+    let name = with_values(values);
     scene.create_name(&OPERATOR, "20.1/box", name).unwrap();
     let box_itself = Principal::parse("0:20.1/box").unwrap();
     let granted = scene.grant(&OPERATOR, "20.1", &box_itself, Role::Write);
@@ -310,11 +267,9 @@ fn the_root_of_the_handle_system_grants_new_prefixes() {
     }
     .to_bytes();
     let record = Edit::put(vec![(100, "HS_ADMIN".into(), admin)]);
-    scene.edit_name(&OPERATOR, "0.NA/0.NA", record).unwrap();
+    change_values(&scene, "0.NA/0.NA", record);
     let root = Principal::parse("300:0.na/0.na").unwrap();
-    scene
-        .create_authority(&root, "77", NewAuthority::default())
-        .unwrap();
+    create_authority(&scene, &root, "77");
     assert_eq!(
         code(scene.create_authority(&root, "78.1", NewAuthority::default())),
         "operator-only"
@@ -333,14 +288,7 @@ fn groups_are_not_taken_over_by_erasing_them() {
         &ValueList(vec![]).to_bytes(),
     )];
     scene
-        .create_name(
-            &OPERATOR,
-            "20.6/g",
-            NewName {
-                values: group,
-                ..NewName::default()
-            },
-        )
+        .create_name(&OPERATOR, "20.6/g", with_values(group))
         .unwrap();
     assert_eq!(
         code(scene.change_name(&ann, "20.6/g", None, NameAction::Erase)),

@@ -251,9 +251,7 @@ fn an_account_asks_for_so_many_authorities() {
     for number in 200..210 {
         ask(&OPERATOR, number).unwrap();
     }
-    scene
-        .act_on_authority(&OPERATOR, "21.0", None, decline())
-        .unwrap();
+    act_on(&scene, "21.0", decline());
     ask(&carol, 5).unwrap();
     let long = NewAuthority {
         meaning: "x".repeat(2_000),
@@ -269,9 +267,7 @@ fn a_parent_that_came_later_sees_nothing_of_those_below_it() {
     let scene = scene();
     authority(&scene, "20.500.1");
     authority(&scene, "20.500");
-    scene
-        .create_authority(&OPERATOR, "20.500.2", NewAuthority::default())
-        .unwrap();
+    create_authority(&scene, &OPERATOR, "20.500.2");
     let alice = account("alice");
     scene
         .grant(&OPERATOR, "20.500", &alice, Role::Write)
@@ -339,7 +335,7 @@ fn patterns_that_cost_much_are_refused_before_the_writer_sees_them() {
     let refused = scene.create_name(&bob, "20.1/7abc", NewName::default());
     assert_eq!(code(refused), "pattern");
     let mut made = 0;
-    let minted = scene.mint(&bob, "20.1", None, 3, &[], |_| {
+    let minted = scene.mint(&bob, "20.1", &MintOptions::default(), 3, |_| {
         made += 1;
         Ok(())
     });
@@ -351,7 +347,7 @@ fn changed(scene: &Scene, id: &str, size: usize, times: usize) {
     for time in 0..times {
         let data = format!("{time}-{}", "x".repeat(size));
         let edit = Edit::put(vec![NewValue::new(7, "DESC", data.as_bytes())]);
-        scene.edit_name(&OPERATOR, id, edit).unwrap();
+        change_values(scene, id, edit);
     }
 }
 

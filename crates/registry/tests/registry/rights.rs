@@ -20,20 +20,14 @@ fn urn_5_roles_hold_below_and_nowhere_else() {
     scene
         .grant(&OPERATOR, "urn:urn-3:HUL", &ann, Role::Lead)
         .unwrap();
-    scene
-        .create_authority(&ann, "urn:urn-3:HUL.OIS.X", NewAuthority::default())
-        .unwrap();
-    scene
-        .create_name(&ann, "urn:urn-3:HUL.OIS.X:Home", NewName::default())
-        .unwrap();
+    create_authority(&scene, &ann, "urn:urn-3:HUL.OIS.X");
+    create(&scene, &ann, "urn:urn-3:HUL.OIS.X:Home");
     scene.create_account(&OPERATOR, "bob", "").unwrap();
     scene
         .grant(&ann, "urn:urn-3:HUL.OIS", &bob, Role::Write)
         .unwrap();
 
-    scene
-        .create_name(&bob, "urn:urn-3:hul.ois:b", NewName::default())
-        .unwrap();
+    create(&scene, &bob, "urn:urn-3:hul.ois:b");
     for id in ["urn:urn-3:HUL:b", "urn:urn-3:HUL2:b"] {
         match scene.create_name(&bob, id, NewName::default()) {
             Err(RegistryError::Denied {
@@ -71,19 +65,9 @@ fn urn_5_roles_hold_below_and_nowhere_else() {
             .change_name(who, id, None, NameAction::Restore)
             .unwrap();
     }
+    create_authority(&scene, &root, "urn:urn-3:HBS");
     scene
-        .create_authority(&root, "urn:urn-3:HBS", NewAuthority::default())
-        .unwrap();
-    scene
-        .act_on_authority(
-            &root,
-            "urn:urn-3:HUL.OIS",
-            None,
-            AuthorityAction::Revoke {
-                from: bob.clone(),
-                role: None,
-            },
-        )
+        .act_on_authority(&root, "urn:urn-3:HUL.OIS", None, revoke(&bob))
         .unwrap();
     let late = scene.create_name(&bob, "urn:urn-3:HUL.OIS:c", NewName::default());
     assert_eq!(code(late), "denied");
@@ -162,25 +146,9 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
     let outcome = match operation {
         "show" => scene.show(&who, id).map(|_| ()),
         "create" => scene.create_name(&who, id, NewName::default()).map(|_| ()),
-        "reserve" => scene
-            .create_name(
-                &who,
-                id,
-                NewName {
-                    reserve: true,
-                    ..NewName::default()
-                },
-            )
-            .map(|_| ()),
+        "reserve" => scene.create_name(&who, id, reserved()).map(|_| ()),
         "create with admin" => scene
-            .create_name(
-                &who,
-                id,
-                NewName {
-                    values: new_values(admin()),
-                    ..NewName::default()
-                },
-            )
+            .create_name(&who, id, with_values(new_values(admin())))
             .map(|_| ()),
         "edit" => scene.edit_name(&who, id, url()).map(|_| ()),
         "edit admin" => scene.edit_name(&who, id, Edit::put(admin())).map(|_| ()),
@@ -192,15 +160,7 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
             .change_name(&who, id, None, NameAction::Restore)
             .map(|_| ()),
         "transfer" => scene
-            .change_name(
-                &who,
-                id,
-                None,
-                NameAction::Transfer {
-                    to: account("friend").clone(),
-                    creates_account: true,
-                },
-            )
+            .change_name(&who, id, None, transfer(&account("friend")))
             .map(|_| ()),
         "erase" => scene
             .change_name(&who, id, None, NameAction::Erase)
@@ -230,20 +190,11 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
         "edit prefix record" => scene.edit_name(&who, "0.NA/20.1", url()).map(|_| ()),
         "retire child" => {
             authority(&scene, "20.1.9");
-            scene.act_on_authority(
-                &who,
-                "20.1.9",
-                None,
-                AuthorityAction::Retire {
-                    keep_children: false,
-                },
-            )
+            scene.act_on_authority(&who, "20.1.9", None, RETIRE)
         }
         "approve child" | "decline child" => {
             scene.create_account(&OPERATOR, "asker", "").unwrap();
-            scene
-                .request_authority(&account("asker"), "20.1.9", NewAuthority::default())
-                .unwrap();
+            request(&scene, &account("asker"), "20.1.9");
             if operation == "approve child" {
                 scene.act_on_authority(&who, "20.1.9", None, AuthorityAction::Approve)
             } else {
@@ -259,15 +210,7 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
             scene
                 .grant(&OPERATOR, "20.1", &account("friend"), role)
                 .unwrap();
-            scene.act_on_authority(
-                &who,
-                "20.1",
-                None,
-                AuthorityAction::Revoke {
-                    from: account("friend").clone(),
-                    role: None,
-                },
-            )
+            scene.act_on_authority(&who, "20.1", None, revoke(&account("friend")))
         }
         "transfer authority" => scene.act_on_authority(
             &who,
@@ -278,14 +221,7 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
                 creates_account: true,
             },
         ),
-        "retire" => scene.act_on_authority(
-            &who,
-            "20.1",
-            None,
-            AuthorityAction::Retire {
-                keep_children: false,
-            },
-        ),
+        "retire" => scene.act_on_authority(&who, "20.1", None, RETIRE),
         other => panic!("unknown operation {other}"),
     };
     outcome.map_or_else(|error| error.code(), |()| "ok")
@@ -299,16 +235,7 @@ fn a_reserved_name_does_not_leak() {
     scene.grant(&OPERATOR, "20.1", &ann, Role::Write).unwrap();
     authority(&scene, "20.2");
     scene.grant(&OPERATOR, "20.2", &eve, Role::Write).unwrap();
-    scene
-        .create_name(
-            &ann,
-            "20.1/x",
-            NewName {
-                reserve: true,
-                ..NewName::default()
-            },
-        )
-        .unwrap();
+    scene.create_name(&ann, "20.1/x", reserved()).unwrap();
     assert_eq!(code(scene.show(&eve, "20.1/x").map(|_| ())), "not-found");
     assert_eq!(code(scene.history(&eve, "20.1/x").map(|_| ())), "not-found");
     let history = scene.history(&ann, "20.1/x").unwrap();
@@ -370,10 +297,7 @@ fn keys_and_groups_are_not_for_those_who_only_write() {
     let wes = account("wes");
     scene.grant(&OPERATOR, "20.1", &wes, Role::Write).unwrap();
     let key = || vec![(300, "HS_SECKEY".to_string(), b"mine".to_vec())];
-    let boss = NewName {
-        values: new_values(key()),
-        ..NewName::default()
-    };
+    let boss = with_values(new_values(key()));
     scene.create_name(&OPERATOR, "20.1/boss", boss).unwrap();
     let group = vec![(200, "HS_VLIST".to_string(), ValueList(vec![]).to_bytes())];
     for (id, values) in [

@@ -56,10 +56,7 @@ fn a_secret_key_is_shown_only_to_those_who_might_replace_it() {
 fn who_may_write_touches_nothing_by_which_anybody_is_known() {
     let scene = scene();
     authority(&scene, "20.1000");
-    let new = NewName {
-        values: vec![NewValue::new(300, "HS_SECKEY", b"secret")],
-        ..NewName::default()
-    };
+    let new = with_values(vec![NewValue::new(300, "HS_SECKEY", b"secret")]);
     scene.create_name(&OPERATOR, "20.1000/ADMIN", new).unwrap();
     name(&scene, "20.1000/plain");
     let bob = account(&scene, "bob", Some(Role::Write));
@@ -117,7 +114,7 @@ fn what_is_withdrawn_or_was_made_private_is_gone_from_its_history_too() {
         put: vec![hide],
         ..Edit::default()
     };
-    scene.edit_name(&OPERATOR, "20.1000/x", edit).unwrap();
+    change_values(&scene, "20.1000/x", edit);
     assert_eq!(
         (seen(&nobody), then(&nobody)),
         (vec![vec![1], vec![1]], vec![1])

@@ -43,12 +43,6 @@ fn reserve(registry: &Registry, id: &str) {
     registry.create_name(&OPERATOR, id, reserved).unwrap();
 }
 
-fn withdraw(registry: &Registry, id: &str) {
-    registry
-        .withdraw_name(&OPERATOR, id, "wrong", None)
-        .unwrap();
-}
-
 #[test]
 fn an_authority_is_homed_and_its_record_created() {
     let scene = scene();
@@ -59,16 +53,12 @@ fn an_authority_is_homed_and_its_record_created() {
     assert_eq!(after(&scene, 0)[0].handle, "0.NA/20.AB");
     scene.create_account(&OPERATOR, "ann", "").unwrap();
     let asked = new(&scene, || {
-        scene
-            .request_authority(&account("ann"), "20.ab.1", NewAuthority::default())
-            .unwrap();
+        request(&scene, &account("ann"), "20.ab.1");
     });
     assert_eq!(asked, [""; 0]);
     assert_eq!(scene.homed().unwrap(), ["0.NA/20.AB"]);
     let approved = new(&scene, || {
-        scene
-            .act_on_authority(&OPERATOR, "20.ab.1", None, AuthorityAction::Approve)
-            .unwrap();
+        act_on(&scene, "20.ab.1", AuthorityAction::Approve);
     });
     assert_eq!(approved, ["home 0.na/20.ab.1", "create 0.na/20.ab.1"]);
 }
@@ -80,16 +70,7 @@ fn retiring_an_authority_takes_nothing_from_mirrors() {
     authority(&scene, "20.1");
     name(&scene, "20.1/x");
     let retired = new(&scene, || {
-        scene
-            .act_on_authority(
-                &OPERATOR,
-                "20.1",
-                None,
-                AuthorityAction::Retire {
-                    keep_children: false,
-                },
-            )
-            .unwrap();
+        act_on(&scene, "20.1", RETIRE);
     });
     assert_eq!(retired, [""; 0]);
     assert_eq!(scene.homed().unwrap(), ["0.NA/20.1"]);
@@ -105,7 +86,7 @@ fn create_change_withdraw_and_restore() {
     assert_eq!(seen(&scene, start), ["create 20.1/x"]);
     let edit = Edit::urls(&["https://example.org/2"]);
     let changed = new(&scene, || {
-        scene.edit_name(&OPERATOR, "20.1/x", edit).unwrap();
+        change_values(&scene, "20.1/x", edit);
     });
     assert_eq!(changed, ["update 20.1/x"]);
     // Values are the current ones, also in the create.
@@ -119,9 +100,7 @@ fn create_change_withdraw_and_restore() {
     // A deleted handle is neither created nor updated.
     assert_eq!(seen(&scene, start), ["delete 20.1/x"]);
     let restored = new(&scene, || {
-        scene
-            .change_name(&OPERATOR, "20.1/x", None, NameAction::Restore)
-            .unwrap();
+        act(&scene, "20.1/x", NameAction::Restore);
     });
     assert_eq!(restored, ["create 20.1/x"]);
     // A restored handle is not deleted.
@@ -129,17 +108,7 @@ fn create_change_withdraw_and_restore() {
     assert_eq!(seen(&scene, start), all);
     let handed = new(&scene, || {
         let to = account("301:20.1/x");
-        scene
-            .change_name(
-                &OPERATOR,
-                "20.1/x",
-                None,
-                NameAction::Transfer {
-                    to: to.clone(),
-                    creates_account: true,
-                },
-            )
-            .unwrap();
+        act(&scene, "20.1/x", transfer(&to));
     });
     assert_eq!(handed, [""; 0]);
 }
@@ -151,13 +120,11 @@ fn a_reserved_name_is_seen_when_it_becomes_active() {
     let reserved = new(&scene, || {
         reserve(&scene, "20.1/x");
         let edit = Edit::urls(&["https://example.org/2"]);
-        scene.edit_name(&OPERATOR, "20.1/x", edit).unwrap();
+        change_values(&scene, "20.1/x", edit);
     });
     assert_eq!(reserved, [""; 0]);
     let activated = new(&scene, || {
-        scene
-            .change_name(&OPERATOR, "20.1/x", None, NameAction::Activate)
-            .unwrap();
+        act(&scene, "20.1/x", NameAction::Activate);
     });
     assert_eq!(activated, ["create 20.1/x"]);
 }
@@ -172,7 +139,7 @@ fn erasable_names_are_seen_although_their_events_hide_them() {
     }
     reserve(&scene, "20.1/secret");
     let edit = Edit::urls(&["https://example.org/2"]);
-    scene.edit_name(&OPERATOR, "20.1/y", edit).unwrap();
+    change_values(&scene, "20.1/y", edit);
     let all = [
         "create 20.1/x",
         "create 20.1/y",
@@ -181,16 +148,12 @@ fn erasable_names_are_seen_although_their_events_hide_them() {
     ];
     assert_eq!(seen(&scene, start), all);
     let erased = new(&scene, || {
-        scene
-            .change_name(&OPERATOR, "20.1/x", None, NameAction::Erase)
-            .unwrap();
+        act(&scene, "20.1/x", NameAction::Erase);
     });
     assert_eq!(erased, ["delete 20.1/x"]);
     // It was never public, and never will be.
     let erased = new(&scene, || {
-        scene
-            .change_name(&OPERATOR, "20.1/secret", None, NameAction::Erase)
-            .unwrap();
+        act(&scene, "20.1/secret", NameAction::Erase);
     });
     assert_eq!(erased, [""; 0]);
     let again = new(&scene, || name(&scene, "20.1/X"));
@@ -216,31 +179,18 @@ fn grants_that_the_record_of_a_prefix_shows_update_it() {
     assert_eq!(after(&scene, before)[0].values, shown.values);
     assert_eq!(shown.values.len(), 1);
     let revoked = new(&scene, || {
-        scene
-            .act_on_authority(
-                &OPERATOR,
-                "20.1",
-                None,
-                AuthorityAction::Revoke {
-                    from: admin.clone(),
-                    role: None,
-                },
-            )
-            .unwrap();
+        act_on(&scene, "20.1", revoke(&admin));
     });
     assert_eq!(revoked, ["update 0.na/20.1"]);
     let handed = new(&scene, || {
-        scene
-            .act_on_authority(
-                &OPERATOR,
-                "20.1",
-                None,
-                AuthorityAction::Transfer {
-                    to: admin.clone(),
-                    creates_account: true,
-                },
-            )
-            .unwrap();
+        act_on(
+            &scene,
+            "20.1",
+            AuthorityAction::Transfer {
+                to: admin.clone(),
+                creates_account: true,
+            },
+        );
     });
     assert_eq!(handed, ["update 0.na/20.1"]);
     let policy = new(&scene, || {
@@ -320,23 +270,14 @@ fn following_and_copying_come_to_the_same() {
         }
         if round % 3 == 2 {
             withdraw(&scene, &format!("20.1/n{}", round - 1));
-            scene
-                .change_name(
-                    &OPERATOR,
-                    &format!("20.2/n{}", round - 1),
-                    None,
-                    NameAction::Erase,
-                )
-                .unwrap();
+            act(&scene, &format!("20.2/n{}", round - 1), NameAction::Erase);
             let id = format!("20.1/r{}", round - 2);
-            scene
-                .change_name(&OPERATOR, &id, None, NameAction::Activate)
-                .unwrap();
+            act(&scene, &id, NameAction::Activate);
         }
         if round % 5 == 4 {
             let edit = Edit::urls(&["https://example.org/5"]);
             let id = format!("20.2/n{round}");
-            scene.edit_name(&OPERATOR, &id, edit).unwrap();
+            change_values(&scene, &id, edit);
         }
         for transaction in after(&scene, seen) {
             seen = transaction.number;
@@ -367,10 +308,7 @@ fn more_than_is_read_at_once_comes_whole() {
     let large = "y".repeat(60_000);
     for number in 0..90 {
         let values = new_values(vec![(1, "DESC".into(), large.clone().into_bytes())]);
-        let new = NewName {
-            values,
-            ..NewName::default()
-        };
+        let new = with_values(values);
         let id = format!("20.1/{number}");
         scene.create_name(&OPERATOR, &id, new).unwrap();
     }

@@ -26,10 +26,18 @@ fn put(values: &[(u32, &str)]) -> Edit {
     Edit::put(values.collect::<Vec<_>>())
 }
 
-/// Changes a name, and returns the event.
-fn event<T>(registry: &Registry, id: &str, done: Result<T, RegistryError>) -> u64 {
-    done.map(|_| ()).unwrap();
-    record(registry, id).last_event
+/// The event that changed a name.
+fn event_of(changed: Option<Shown>) -> u64 {
+    changed.unwrap().record.last_event
+}
+
+fn edited(registry: &Registry, id: &str, edit: Edit) -> u64 {
+    change_values(registry, id, edit).record.last_event
+}
+
+/// The code with which undoing an event is rejected.
+fn undo_error(registry: &Registry, id: &str, event: Option<u64>) -> &'static str {
+    code(registry.change_name(&OPERATOR, id, None, NameAction::Undo(event)))
 }
 
 fn actions(registry: &Registry, id: &str) -> Vec<Action> {
@@ -42,21 +50,17 @@ fn values_that_were_added_replaced_and_removed_come_back_as_they_were() {
     let scene = scene();
     authority(&scene, "20.1");
     name(&scene, "20.1/x");
-    scene
-        .edit_name(&OPERATOR, "20.1/x", put(&[(5, "five"), (6, "six")]))
-        .unwrap();
+    change_values(&scene, "20.1/x", put(&[(5, "five"), (6, "six")]));
     let before = values(&scene, "20.1/x");
     let edit = Edit {
         remove: vec![5],
         ..put(&[(6, "SIX"), (7, "seven")])
     };
-    scene.edit_name(&OPERATOR, "20.1/x", edit).unwrap();
+    change_values(&scene, "20.1/x", edit);
     let after = values(&scene, "20.1/x");
     assert_ne!(before, after);
 
-    let undone = scene
-        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
-        .unwrap();
+    let undone = act(&scene, "20.1/x", NameAction::Undo(None));
     assert_eq!(values(&scene, "20.1/x"), before);
     assert_eq!(
         undone.unwrap().record.version,
@@ -64,9 +68,7 @@ fn values_that_were_added_replaced_and_removed_come_back_as_they_were() {
         "a new change, nothing taken back"
     );
     // An undone change can be made again in the same way.
-    scene
-        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
-        .unwrap();
+    act(&scene, "20.1/x", NameAction::Undo(None));
     assert_eq!(values(&scene, "20.1/x"), after);
     assert_eq!(actions(&scene, "20.1/x")[1..], [Action::Change; 4]);
     let check = scene.check().unwrap();
@@ -87,16 +89,10 @@ fn ttl_permissions_and_references_come_back_too() {
         }],
         ..NewValue::new(9, "DESC", &[0, 0xFF, 10])
     };
-    scene
-        .edit_name(&OPERATOR, "20.1/x", Edit::put(vec![rich]))
-        .unwrap();
+    change_values(&scene, "20.1/x", Edit::put(vec![rich]));
     let before = record(&scene, "20.1/x").values;
-    scene
-        .edit_name(&OPERATOR, "20.1/x", Edit::remove(&[9]))
-        .unwrap();
-    scene
-        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
-        .unwrap();
+    change_values(&scene, "20.1/x", Edit::remove(&[9]));
+    act(&scene, "20.1/x", NameAction::Undo(None));
     let after = record(&scene, "20.1/x").values;
     assert_eq!(after.len(), before.len());
     for (after, before) in after.iter().zip(&before) {
@@ -109,29 +105,15 @@ fn an_earlier_change_is_undone_beside_later_ones_but_never_over_them() {
     let scene = scene();
     authority(&scene, "20.1");
     name(&scene, "20.1/x");
-    let first = event(
-        &scene,
-        "20.1/x",
-        scene.edit_name(&OPERATOR, "20.1/x", put(&[(5, "a"), (6, "b")])),
-    );
-    scene
-        .edit_name(&OPERATOR, "20.1/x", put(&[(7, "c")]))
-        .unwrap();
-    scene
-        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(first)))
-        .unwrap();
+    let first = edited(&scene, "20.1/x", put(&[(5, "a"), (6, "b")]));
+    change_values(&scene, "20.1/x", put(&[(7, "c")]));
+    act(&scene, "20.1/x", NameAction::Undo(Some(first)));
     let url = (1, "URL".to_string(), "https://example.org/".to_string());
     let seven = (7, "DESC".to_string(), "c".to_string());
     assert_eq!(values(&scene, "20.1/x"), [url.clone(), seven.clone()]);
 
-    let replaced = event(
-        &scene,
-        "20.1/x",
-        scene.edit_name(&OPERATOR, "20.1/x", put(&[(7, "d")])),
-    );
-    scene
-        .edit_name(&OPERATOR, "20.1/x", put(&[(7, "e")]))
-        .unwrap();
+    let replaced = edited(&scene, "20.1/x", put(&[(7, "d")]));
+    change_values(&scene, "20.1/x", put(&[(7, "e")]));
     let before = record(&scene, "20.1/x");
     let error = scene
         .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(replaced)))
@@ -140,12 +122,8 @@ fn an_earlier_change_is_undone_beside_later_ones_but_never_over_them() {
     assert!(error.to_string().contains("value 7"), "{error}");
     assert_eq!(record(&scene, "20.1/x"), before, "a refusal leaves nothing");
     // The later one first, then the earlier one: back to the start.
-    scene
-        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
-        .unwrap();
-    scene
-        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(replaced)))
-        .unwrap();
+    act(&scene, "20.1/x", NameAction::Undo(None));
+    act(&scene, "20.1/x", NameAction::Undo(Some(replaced)));
     assert_eq!(values(&scene, "20.1/x"), [url, seven]);
 }
 
@@ -154,18 +132,9 @@ fn a_value_that_came_back_differently_is_a_conflict() {
     let scene = scene();
     authority(&scene, "20.1");
     name(&scene, "20.1/x");
-    let removed = event(
-        &scene,
-        "20.1/x",
-        scene.edit_name(&OPERATOR, "20.1/x", Edit::remove(&[1])),
-    );
-    scene
-        .edit_name(&OPERATOR, "20.1/x", Edit::urls(&["https://other.example/"]))
-        .unwrap();
-    assert_eq!(
-        code(scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(removed)))),
-        "changed-since"
-    );
+    let removed = edited(&scene, "20.1/x", Edit::remove(&[1]));
+    change_values(&scene, "20.1/x", Edit::urls(&["https://other.example/"]));
+    assert_eq!(undo_error(&scene, "20.1/x", Some(removed)), "changed-since");
 }
 
 #[test]
@@ -177,58 +146,23 @@ fn withdrawing_restoring_and_handing_over_are_undone() {
         .withdraw_name(&OPERATOR, "20.1/x", "wrong", Some("20.1/y"))
         .unwrap();
     let tombstone = record(&scene, "20.1/x").tombstone;
-    scene
-        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
-        .unwrap();
+    act(&scene, "20.1/x", NameAction::Undo(None));
     assert_eq!(record(&scene, "20.1/x").state, State::Active);
     assert_eq!(record(&scene, "20.1/x").tombstone, None);
     // A restoration was undone: the withdrawal has its old reason, date and successor.
-    scene
-        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
-        .unwrap();
+    act(&scene, "20.1/x", NameAction::Undo(None));
     assert_eq!(record(&scene, "20.1/x").state, State::Withdrawn);
     assert_eq!(record(&scene, "20.1/x").tombstone, tombstone);
-    scene
-        .change_name(&OPERATOR, "20.1/x", None, NameAction::Restore)
-        .unwrap();
+    act(&scene, "20.1/x", NameAction::Restore);
 
     let ann = account("ann");
     let bob = account("bob");
-    let first = event(
-        &scene,
-        "20.1/x",
-        scene.change_name(
-            &OPERATOR,
-            "20.1/x",
-            None,
-            NameAction::Transfer {
-                to: ann.clone(),
-                creates_account: true,
-            },
-        ),
-    );
-    scene
-        .change_name(
-            &OPERATOR,
-            "20.1/x",
-            None,
-            NameAction::Transfer {
-                to: bob.clone(),
-                creates_account: true,
-            },
-        )
-        .unwrap();
-    assert_eq!(
-        code(scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(first)))),
-        "changed-since"
-    );
-    scene
-        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))
-        .unwrap();
+    let first = event_of(act(&scene, "20.1/x", transfer(&ann)));
+    act(&scene, "20.1/x", transfer(&bob));
+    assert_eq!(undo_error(&scene, "20.1/x", Some(first)), "changed-since");
+    act(&scene, "20.1/x", NameAction::Undo(None));
     assert_eq!(record(&scene, "20.1/x").holder, Some(ann));
-    scene
-        .change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(first)))
-        .unwrap();
+    act(&scene, "20.1/x", NameAction::Undo(Some(first)));
     assert_eq!(record(&scene, "20.1/x").holder, None);
     let told = actions(&scene, "20.1/x");
     assert_eq!(
@@ -248,38 +182,21 @@ fn what_gave_a_name_or_showed_it_to_the_public_is_never_undone() {
     let scene = scene();
     authority(&scene, "20.1");
     name(&scene, "20.1/x");
-    assert_eq!(
-        code(scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(None))),
-        "cannot-undo"
-    );
-    let reserved = NewName {
-        reserve: true,
-        ..NewName::default()
-    };
+    assert_eq!(undo_error(&scene, "20.1/x", None), "cannot-undo");
+    let reserved = reserved();
     scene.create_name(&OPERATOR, "20.1/r", reserved).unwrap();
-    assert_eq!(
-        code(scene.change_name(&OPERATOR, "20.1/r", None, NameAction::Undo(None))),
-        "cannot-undo"
-    );
-    scene
-        .change_name(&OPERATOR, "20.1/r", None, NameAction::Activate)
-        .unwrap();
-    assert_eq!(
-        code(scene.change_name(&OPERATOR, "20.1/r", None, NameAction::Undo(None))),
-        "cannot-undo"
-    );
+    assert_eq!(undo_error(&scene, "20.1/r", None), "cannot-undo");
+    act(&scene, "20.1/r", NameAction::Activate);
+    assert_eq!(undo_error(&scene, "20.1/r", None), "cannot-undo");
     assert_eq!(record(&scene, "20.1/r").state, State::Active);
     let mut minted = Vec::new();
     scene
-        .mint(&OPERATOR, "20.1", None, 1, &[], |made| {
+        .mint(&OPERATOR, "20.1", &MintOptions::default(), 1, |made| {
             minted.push(made.id);
             Ok(())
         })
         .unwrap();
-    assert_eq!(
-        code(scene.change_name(&OPERATOR, &minted[0], None, NameAction::Undo(None))),
-        "cannot-undo"
-    );
+    assert_eq!(undo_error(&scene, &minted[0], None), "cannot-undo");
 }
 
 #[test]
@@ -288,28 +205,15 @@ fn only_events_of_the_name_are_undone_and_not_those_of_an_earlier_life() {
     authority(&scene, "20.1");
     erasable_authority(&scene, "20.2");
     name(&scene, "20.1/x");
-    let other = event(
-        &scene,
-        "20.1/x",
-        scene.edit_name(&OPERATOR, "20.1/x", put(&[(5, "a")])),
-    );
+    let other = edited(&scene, "20.1/x", put(&[(5, "a")]));
     name(&scene, "20.2/x");
-    let before = event(
-        &scene,
-        "20.2/x",
-        scene.edit_name(&OPERATOR, "20.2/x", put(&[(5, "personal")])),
-    );
-    scene
-        .change_name(&OPERATOR, "20.2/x", None, NameAction::Erase)
-        .unwrap();
-    assert_eq!(
-        code(scene.change_name(&OPERATOR, "20.2/x", None, NameAction::Undo(Some(before)))),
-        "not-found"
-    );
+    let before = edited(&scene, "20.2/x", put(&[(5, "personal")]));
+    act(&scene, "20.2/x", NameAction::Erase);
+    assert_eq!(undo_error(&scene, "20.2/x", Some(before)), "not-found");
     name(&scene, "20.2/x");
     for number in [other, before, 1, 0, u64::MAX] {
         assert_eq!(
-            code(scene.change_name(&OPERATOR, "20.2/x", None, NameAction::Undo(Some(number)))),
+            undo_error(&scene, "20.2/x", Some(number)),
             "other-event",
             "{number}"
         );
@@ -322,18 +226,9 @@ fn a_withdrawn_name_is_restored_before_its_values_are_put_back() {
     let scene = scene();
     authority(&scene, "20.1");
     name(&scene, "20.1/x");
-    let changed = event(
-        &scene,
-        "20.1/x",
-        scene.edit_name(&OPERATOR, "20.1/x", put(&[(5, "a")])),
-    );
-    scene
-        .withdraw_name(&OPERATOR, "20.1/x", "wrong", None)
-        .unwrap();
-    assert_eq!(
-        code(scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(changed)))),
-        "state"
-    );
+    let changed = edited(&scene, "20.1/x", put(&[(5, "a")]));
+    withdraw(&scene, "20.1/x");
+    assert_eq!(undo_error(&scene, "20.1/x", Some(changed)), "state");
 }
 
 #[test]
@@ -354,46 +249,28 @@ fn undoing_takes_the_right_to_make_the_opposite_change() {
             if may.contains(&who) {
                 outcome.unwrap();
                 // Undone again, so that the next case starts the same.
-                scene
-                    .change_name(&OPERATOR, id, None, NameAction::Undo(None))
-                    .unwrap();
+                act(&scene, id, NameAction::Undo(None));
             } else {
                 assert_eq!(code(outcome), "denied", "{who} {id}");
             }
         }
     };
     name(&scene, "20.1/changed");
-    scene
-        .edit_name(&OPERATOR, "20.1/changed", put(&[(5, "a")]))
-        .unwrap();
+    change_values(&scene, "20.1/changed", put(&[(5, "a")]));
     try_all("20.1/changed", &["writer", "lead", "admin"]);
 
     name(&scene, "20.1/gone");
-    scene
-        .withdraw_name(&OPERATOR, "20.1/gone", "wrong", None)
-        .unwrap();
+    withdraw(&scene, "20.1/gone");
     try_all("20.1/gone", &["writer", "lead", "admin"]);
 
     // A key identifies somebody: putting it back takes a lead.
     name(&scene, "20.1/id");
     let key = NewValue::new(300, "HS_SECKEY", b"secret");
-    scene
-        .edit_name(&OPERATOR, "20.1/id", Edit::put(vec![key]))
-        .unwrap();
+    change_values(&scene, "20.1/id", Edit::put(vec![key]));
     try_all("20.1/id", &["lead", "admin"]);
 
     name(&scene, "20.1/handed");
-    scene
-        .change_name(
-            &OPERATOR,
-            "20.1/handed",
-            None,
-            NameAction::Transfer {
-                to: account("holder").clone(),
-                creates_account: true,
-            },
-        )
-        .unwrap();
+    act(&scene, "20.1/handed", transfer(&account("holder")));
     try_all("20.1/handed", &["admin"]);
     // A principal that administers one name undoes what it may change.
     scene
@@ -417,28 +294,16 @@ fn an_earlier_withdrawal_is_not_undone_over_a_later_one() {
     let scene = scene();
     authority(&scene, "20.1");
     name(&scene, "20.1/x");
-    let first = event(
-        &scene,
-        "20.1/x",
-        scene.withdraw_name(&OPERATOR, "20.1/x", "first", None),
-    );
-    let restored = event(
-        &scene,
-        "20.1/x",
-        scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Restore),
-    );
+    let withdrawn = scene.withdraw_name(&OPERATOR, "20.1/x", "first", None);
+    let first = withdrawn.unwrap().record.last_event;
+    let restored = event_of(act(&scene, "20.1/x", NameAction::Restore));
     scene
         .withdraw_name(&OPERATOR, "20.1/x", "court order", None)
         .unwrap();
+    assert_eq!(undo_error(&scene, "20.1/x", Some(first)), "changed-since");
+    act(&scene, "20.1/x", NameAction::Restore);
     assert_eq!(
-        code(scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(first)))),
-        "changed-since"
-    );
-    scene
-        .change_name(&OPERATOR, "20.1/x", None, NameAction::Restore)
-        .unwrap();
-    assert_eq!(
-        code(scene.change_name(&OPERATOR, "20.1/x", None, NameAction::Undo(Some(restored)))),
+        undo_error(&scene, "20.1/x", Some(restored)),
         "changed-since"
     );
 }

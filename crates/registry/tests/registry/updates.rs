@@ -1,7 +1,7 @@
 //! Updates by import: the state after an interruption, and what an undo covers.
 
 use std::fmt::Write as _;
-use std::io::{self, Read};
+use std::io::Read;
 
 use handfast_registry::{Import, Imported, JobKind, RegistryError, ValueCounts};
 
@@ -28,18 +28,6 @@ fn import(scene: &Scene, input: impl Read + Send) -> Result<Imported, RegistryEr
     scene.import(&OPERATOR, &import, input, &mut |_| ())
 }
 
-/// A device that fails after some bytes.
-struct Failing<'t>(&'t [u8]);
-
-impl Read for Failing<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.0.is_empty() {
-            return Err(io::Error::other("the disk failed"));
-        }
-        self.0.read(buffer)
-    }
-}
-
 /// Without events stored with the names, only the part after an interruption would have been
 /// undone.
 #[test]
@@ -59,7 +47,7 @@ fn an_interrupted_update_is_resumed_and_undone_as_a_whole() {
 
     // The input is longer than the part for detection, and breaks off behind it.
     let new = format!("{}{}", table("new.example"), "\n".repeat(2 << 20));
-    let failed = import(&scene, Failing(&new.as_bytes()[..1_500_000]));
+    let failed = import(&scene, InterruptedReader(&new.as_bytes()[..1_500_000]));
     assert!(failed.is_err());
     assert_eq!(url(&scene, 7), "https://new.example/7");
     let events = scene.jobs().unwrap().pop().unwrap().events;

@@ -30,6 +30,8 @@ pub(crate) struct ExpensiveWork {
     /// Logins: PBKDF2, signatures of clients, Diffie–Hellman. One for two cores, so that everything
     /// else goes on.
     pub(crate) logins: WorkQueue,
+    /// Passwords of accounts. Each hash takes 19 MiB, and the registry computes two at once.
+    pub(crate) passwords: WorkQueue,
     /// Steps of TLS handshakes, which sign. They are done on the threads of sockets, so that one
     /// core is left.
     pub(crate) handshakes: WorkQueue,
@@ -46,19 +48,12 @@ impl Default for ExpensiveWork {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Self {
             logins: WorkQueue::new((cores / 2).max(1), 256, 64),
+            passwords: WorkQueue::new(2, 256, 64),
             handshakes: WorkQueue::new((cores - 1).max(1), 4_096, 1_024),
             signatures: WorkQueue::new(cores * 4, 16_384, 4_096),
             requests: WorkQueue::new(cores * BLOCKING_THREADS, 16_384, 4_096),
         }
     }
-}
-
-/// How much work there is at once.
-#[derive(Clone, Copy, Debug)]
-struct Limits {
-    running: usize,
-    waiting: usize,
-    waiting_of_peer: usize,
 }
 
 /// Permits for one kind of work, and those who wait for them.
@@ -80,7 +75,9 @@ pub(crate) struct WorkPermit {
 
 #[derive(Debug)]
 struct Shared {
-    limits: Limits,
+    max_running: usize,
+    max_waiting: usize,
+    max_waiting_of_peer: usize,
     state: Lock<QueueState>,
 }
 
@@ -114,15 +111,14 @@ enum Entered {
 }
 
 impl WorkQueue {
-    fn new(running: usize, waiting: usize, waiting_of_peer: usize) -> Self {
-        let limits = Limits {
-            running,
-            waiting,
-            waiting_of_peer,
-        };
-        let state = Lock::default();
+    fn new(max_running: usize, max_waiting: usize, max_waiting_of_peer: usize) -> Self {
         Self {
-            shared: Arc::new(Shared { limits, state }),
+            shared: Arc::new(Shared {
+                max_running,
+                max_waiting,
+                max_waiting_of_peer,
+                state: Lock::default(),
+            }),
         }
     }
 
@@ -149,7 +145,7 @@ impl WorkQueue {
     /// A permit, if there is one now.
     pub(crate) fn try_enter(&self) -> Result<WorkPermit, Busy> {
         let mut state = self.shared.state.lock();
-        if state.running >= self.shared.limits.running {
+        if state.running >= self.shared.max_running {
             return Err(Busy);
         }
         state.running += 1;
@@ -163,18 +159,17 @@ impl WorkQueue {
     }
 
     fn ask(&self, peer: Peer) -> Result<Entered, Busy> {
-        let limits = self.shared.limits;
         let mut state = self.shared.state.lock();
-        if state.running < limits.running {
+        if state.running < self.shared.max_running {
             state.running += 1;
             return Ok(Entered::Permit(self.permit()));
         }
         let max = match peer {
-            Peer::Connected(_) => limits.waiting_of_peer,
+            Peer::Connected(_) => self.shared.max_waiting_of_peer,
             Peer::Datagram => MAX_WAITING_DATAGRAMS,
         };
         let own = state.queues.get(&peer).map_or(0, VecDeque::len);
-        if own >= max || state.waiting >= limits.waiting && !state.shorten_largest(own) {
+        if own >= max || state.waiting >= self.shared.max_waiting && !state.shorten_largest(own) {
             return Err(Busy);
         }
         let (sender, receiver) = oneshot::channel();

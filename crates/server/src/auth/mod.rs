@@ -9,4 +9,5 @@ pub(crate) mod failed_logins;
 mod homed_prefix;
 pub(crate) mod login;
 pub(crate) mod remote_servers;
+pub(crate) mod session_table;
 pub(crate) mod sessions;

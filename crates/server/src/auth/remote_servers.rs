@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use handfast_client::{Client, ClientError, Environment, Query, Roots};
 use handfast_wire::{Message, Reference, ResponseCode, Value};
-use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use crate::error::Fault;
+use crate::runtime::own_runtime::OwnRuntime;
 
 /// How long the server waits for a remote server.
 const REMOTE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -17,8 +17,7 @@ const REMOTE_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct RemoteServers {
     client: Client,
-    /// There until this goes.
-    runtime: Option<Runtime>,
+    runtime: OwnRuntime,
     waiting: Semaphore,
 }
 
@@ -32,14 +31,9 @@ impl RemoteServers {
         // can reach.
         let client = Client::new(Environment::system()).careful();
         client.set_roots(roots);
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("handfast-remote")
-            .enable_all()
-            .build()?;
         Ok(Self {
             client,
-            runtime: Some(runtime),
+            runtime: OwnRuntime::new("handfast-remote")?,
             waiting: Semaphore::new(Self::MAX_REQUESTS),
         })
     }
@@ -104,19 +98,12 @@ impl RemoteServers {
         let busy = |_| Fault::plain(ResponseCode::ServerTooBusy);
         let _place = self.waiting.try_acquire().map_err(busy)?;
         let slow = |_| Fault::new(ResponseCode::Error, "another server does not answer");
-        let runtime = self.runtime.as_ref();
-        let runtime = runtime.ok_or_else(|| Fault::plain(ResponseCode::Error))?;
+        let runtime = self
+            .runtime
+            .get()
+            .ok_or_else(|| Fault::plain(ResponseCode::Error))?;
         runtime
             .block_on(async { tokio::time::timeout(REMOTE_TIMEOUT, asked).await })
             .map_err(slow)
-    }
-}
-
-impl Drop for RemoteServers {
-    /// Does not wait, because this may be dropped on a thread that must not block.
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }

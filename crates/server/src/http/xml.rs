@@ -4,6 +4,7 @@
 // events take as many lines as these functions: nothing would get shorter.
 
 /// A document that is being written. What is opened is closed at the end, if not before.
+#[derive(Default)]
 pub(crate) struct Xml {
     out: String,
     open: Vec<&'static str>,
@@ -13,8 +14,13 @@ impl Xml {
     pub(crate) fn new() -> Self {
         Self {
             out: String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"),
-            open: Vec::new(),
+            ..Self::default()
         }
+    }
+
+    /// Adds a part.
+    pub(crate) fn put(&mut self, part: Self) {
+        self.out.push_str(&part.finish());
     }
 
     pub(crate) fn open(&mut self, name: &'static str, attributes: &[(&str, &str)]) {

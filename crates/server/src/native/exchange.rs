@@ -15,14 +15,13 @@ use handfast_wire::{
 
 use crate::admission::expensive_work::WorkPermit;
 use crate::admission::peer::Peer;
-use crate::auth::sessions::Session;
+use crate::auth::sessions::{MAX_IDLE_SECONDS, NativeSession, Session};
 use crate::error::{Fault, wrong};
 use crate::native::challenges::Pending;
 use crate::native::operations::{NotDone, OperationReply};
 use crate::native::replication::is_streamed;
 use crate::native::{Native, Outgoing, Raw, read};
-use crate::runtime::native_metrics::Dropped;
-use crate::runtime::native_metrics::Transport;
+use crate::runtime::native_metrics::{Dropped, Transport};
 
 /// One request, and the session it came in.
 pub(crate) struct Exchange<'n> {
@@ -37,11 +36,7 @@ impl Exchange<'_> {
     pub(crate) fn take(&self, request: &Message<'_>, permit: Option<WorkPermit>) -> Vec<Outgoing> {
         match self.decide(request, permit) {
             Ok(replies) => replies,
-            // Clients that hear nothing over UDP ask over TCP, where nobody uses up their attempts.
-            Err(fault)
-                if fault.code == ResponseCode::ServerTooBusy
-                    && self.transport == Transport::Udp =>
-            {
+            Err(fault) if self.is_left_unanswered(&fault) => {
                 self.native.context.metrics.dropped(Dropped::Busy);
                 Vec::new()
             }
@@ -78,25 +73,21 @@ impl Exchange<'_> {
         }
         // It may have been asked for because nobody could see what was encrypted.
         drop(permit);
-        let Some(session) = self.session else {
-            if request.envelope.session_id != 0 {
-                return Err(Fault::plain(ResponseCode::SessionTimeout));
-            }
-            return match self.native.dispatch(request, None) {
-                Ok(done) => Ok(self.replies(request, done)),
-                Err(NotDone::LoginNeeded) => Ok(vec![self.challenge(request)?]),
-                Err(NotDone::Fault(fault)) => Err(fault),
-            };
-        };
-        if opcode == Opcode::SessionTerminate {
+        if self.session.is_none() && request.envelope.session_id != 0 {
+            return Err(Fault::plain(ResponseCode::SessionTimeout));
+        }
+        if let Some(session) = self.session.filter(|_| opcode == Opcode::SessionTerminate) {
             let _: HandleRequest<'_> = read(request)?;
             self.check_mac(session, request, true)?;
-            self.native.context.sessions.remove(session.number);
+            self.native.context.sessions.remove(&session.id);
             return Ok(self.replies(request, OperationReply::empty()));
         }
         match self.native.dispatch(request, None) {
             Ok(done) => Ok(self.replies(request, done)),
-            Err(NotDone::LoginNeeded) => self.take_in_session(session, request),
+            Err(NotDone::LoginNeeded) => match self.session {
+                Some(session) => self.take_in_session(session, request),
+                None => Ok(vec![self.challenge(request)?]),
+            },
             Err(NotDone::Fault(fault)) => Err(fault),
         }
     }
@@ -114,7 +105,7 @@ impl Exchange<'_> {
         self.check_mac(session, request, true)?;
         // A session ends with its key.
         if !self.native.context.holds(who.by.as_ref())? {
-            self.native.context.sessions.remove(session.number);
+            self.native.context.sessions.remove(&session.id);
             return Err(Fault::plain(ResponseCode::SessionTimeout));
         }
         let done = self.native.dispatch(request, Some(&who));
@@ -181,13 +172,7 @@ impl Exchange<'_> {
         request.envelope.request_id = message.envelope.request_id;
         Ok(match outcome {
             Ok(done) => self.replies(&request, done),
-            // As for all others that are busy: see `take`.
-            Err(fault)
-                if fault.code == ResponseCode::ServerTooBusy
-                    && self.transport == Transport::Udp =>
-            {
-                return Err(fault);
-            }
+            Err(fault) if self.is_left_unanswered(&fault) => return Err(fault),
             Err(fault) => vec![self.fault(&request, fault)],
         })
     }
@@ -208,7 +193,7 @@ impl Exchange<'_> {
         let mut reply = responder.reply(request, code, None, &body);
         // In a session the latest request waits, under the session's own number.
         let number = match self.session {
-            Some(session) => session.number,
+            Some(session) => session.id,
             None => native.new_number(),
         };
         native.challenges.keep(number, pending, now);
@@ -268,12 +253,13 @@ impl Exchange<'_> {
         let number = native.new_number();
         let claimed = (!asked.is_anonymous()).then(|| asked.identity.clone().into_owned());
         let now = native.context.world.now();
-        let timeout = asked.timeout;
-        let session = Session::new(number, key, version, claimed, timeout, self.peer, now);
-        native.context.sessions.add(session, now);
+        let timeout = u64::from(asked.timeout.min(MAX_IDLE_SECONDS)) * 1_000;
+        let session = NativeSession::new(key, version, claimed);
+        let sessions = &native.context.sessions;
+        sessions.add(number, session, self.peer, timeout, now);
         let mut message = self.reply(request, ResponseCode::Success, &reply);
         message.envelope.session_id = number;
-        Ok(Outgoing::open(&self.signed(request, message)))
+        Ok(Outgoing::open(&self.certified(None, request, message)))
     }
 
     fn fault(&self, request: &Message<'_>, fault: Fault) -> Outgoing {
@@ -320,10 +306,10 @@ impl Exchange<'_> {
     /// Certified if the request asks for that, and encrypted if it asks for that or if what is in
     /// it is not for everybody.
     fn seal(&self, request: &Message<'_>, reply: Message<'static>, is_private: bool) -> Outgoing {
+        let reply = self.certified(self.session, request, reply);
         let Some(session) = self.session else {
-            return Outgoing::open(&self.signed(request, reply));
+            return Outgoing::open(&reply);
         };
-        let reply = maced(session, request, reply);
         let is_new = session.version >= Version::new(2, 8);
         let wants = request.header.flags.contains(OpFlags::ENC);
         if !(wants || is_private && is_new) {
@@ -370,26 +356,36 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    fn signed(&self, request: &Message<'_>, reply: Message<'static>) -> Message<'static> {
+    /// Certified by the session, or signed by the server, if the request asks for that.
+    fn certified(
+        &self,
+        session: Option<&Session>,
+        request: &Message<'_>,
+        reply: Message<'static>,
+    ) -> Message<'static> {
         if !request.header.flags.contains(OpFlags::CT) {
             return reply;
         }
-        let framing = Framing::of(&reply.envelope);
-        match sign_message(
-            self.native.context.identity.key(),
-            &framing,
-            &reply.signed_part(),
-        ) {
+        let (framing, part) = (Framing::of(&reply.envelope), reply.signed_part());
+        let credential = match session {
+            Some(session) => session.key.mac(&framing, session.next_counter(), &part),
+            None => sign_message(self.native.context.identity.key(), &framing, &part),
+        };
+        match credential {
             Ok(credential) => reply.with_credential(credential.to_bytes()),
             Err(error) => {
-                tracing::error!(%error, "a reply could not be signed");
+                tracing::error!(%error, "a reply could not be certified");
                 reply
             }
         }
     }
+
+    /// Clients that hear nothing over UDP ask over TCP, where nobody uses up their attempts.
+    fn is_left_unanswered(&self, fault: &Fault) -> bool {
+        fault.code == ResponseCode::ServerTooBusy && self.transport == Transport::Udp
+    }
 }
 
-/// Streams go over TCP alone: "use TCP for these" (§1.6).
 /// Why a request of a client that has logged in is not done.
 fn not_done(why: NotDone) -> Fault {
     match why {
@@ -398,23 +394,8 @@ fn not_done(why: NotDone) -> Fault {
     }
 }
 
+/// Streams go over TCP alone: "use TCP for these" (§1.6).
 fn not_a_stream() -> Fault {
     let text = "mirrors are served over TCP";
     Fault::new(ResponseCode::OperationNotSupported, text)
-}
-
-/// Certified by the session, if the request asks for that.
-fn maced(session: &Session, request: &Message<'_>, reply: Message<'static>) -> Message<'static> {
-    if !request.header.flags.contains(OpFlags::CT) {
-        return reply;
-    }
-    let framing = Framing::of(&reply.envelope);
-    let counter = session.next_counter();
-    match session.key.mac(&framing, counter, &reply.signed_part()) {
-        Ok(credential) => reply.with_credential(credential.to_bytes()),
-        Err(error) => {
-            tracing::error!(%error, "a reply could not be certified");
-            reply
-        }
-    }
 }

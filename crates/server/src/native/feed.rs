@@ -93,11 +93,11 @@ impl Feed {
     ) -> Self {
         let (begin, end) = match queue {
             None => (
-                vec![status(1, Status::Sending)],
+                vec![status(1, SENDING)],
                 vec![block(0, &date.to_be_bytes())],
             ),
             Some(queue) => (
-                vec![status(2, Status::Sending), text_block(2, queue)],
+                vec![status(2, SENDING), text_block(2, queue)],
                 vec![block(3, &date.to_be_bytes()), block(0, &[])],
             ),
         };
@@ -118,10 +118,10 @@ impl Feed {
     ) -> Self {
         let mut feed = Self::new(receiver, FeedSource::Ended, place);
         feed.waiting.extend(if is_of_many {
-            [status(2, Status::CopyAnew), block(0, &[])]
+            [status(2, COPY_ANEW), block(0, &[])]
         } else {
             let end = block(0, &date.to_be_bytes());
-            [status(1, Status::CopyAnew), end]
+            [status(1, COPY_ANEW), end]
         });
         feed
     }
@@ -215,21 +215,14 @@ impl Feed {
 }
 
 /// The start of a stream of transactions.
-#[derive(Clone, Copy)]
-enum Status {
-    /// `NEED_TO_REDUMP`.
-    CopyAnew,
-    /// `SENDING_TRANSACTIONS`.
-    Sending,
-}
-
-fn status(format: u32, status: Status) -> Vec<u8> {
-    let code: u32 = match status {
-        Status::CopyAnew => 1,
-        Status::Sending => 2,
-    };
+fn status(format: u32, code: u32) -> Vec<u8> {
     [format.to_be_bytes(), code.to_be_bytes()].concat()
 }
+
+/// `NEED_TO_REDUMP`.
+const COPY_ANEW: u32 = 1;
+/// `SENDING_TRANSACTIONS`.
+const SENDING: u32 = 2;
 
 fn block(kind: u8, rest: &[u8]) -> Vec<u8> {
     [&[kind], rest].concat()

@@ -102,7 +102,7 @@ impl Native {
             vec![Outgoing::open(&error)]
         };
         let now = self.context.now();
-        let session = self.context.sessions.get(envelope.session_id, now);
+        let session = self.context.sessions.get(&envelope.session_id, now);
         let opened;
         let payload = if envelope.flags.is_encrypted {
             let Some(session) = &session else {
@@ -140,7 +140,7 @@ impl Native {
     fn new_number(&self) -> u32 {
         loop {
             let number = u32::from_be_bytes(self.context.world.random()) >> 1;
-            if number != 0 && !self.challenges.has(number) && !self.context.sessions.has(number) {
+            if number != 0 && !self.challenges.has(number) && !self.context.sessions.has(&number) {
                 return number;
             }
         }
@@ -207,10 +207,6 @@ impl Codec<'_> for Raw {
 /// The body of a request.
 pub(crate) fn read<'m, T: Body<'m>>(message: &'m Message<'_>) -> Result<T, Fault> {
     message.read().map_err(|error| wrong(error.to_string()))
-}
-
-fn header(payload: &[u8]) -> Option<Header> {
-    Header::decode(&mut Reader::new(payload)).ok()
 }
 
 /// "2.10: client understands prefix referrals."

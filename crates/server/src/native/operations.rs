@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use handfast_id::MAX_HANDLE;
 use handfast_registry::{
-    NewValue, Operation, Performed, Principal, Record, RegistryError, State, ValueProblem,
-    is_public_write, prefix_of, with_slash,
+    NewValue, Operation, Performed, Principal, Record, State, is_public_write, prefix_of,
+    with_slash,
 };
 use handfast_wire::body::{
     CreateReply, HandleRequest, ListReply, Referral, RemoveRequest, ResolutionReply,
@@ -17,6 +18,7 @@ use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value};
 use crate::auth::administrator::is_administrator;
 use crate::auth::login::Authenticated;
 use crate::error::{Fault, wrong};
+use crate::handles::stop_if;
 use crate::native::fast_path::put_resolution;
 use crate::native::feed::Feed;
 use crate::native::{Native, delegated, read, understands_referrals};
@@ -256,7 +258,7 @@ impl Native {
         } else {
             with_slash(&asked.handle)
         };
-        if handle.len() > 2_048 {
+        if handle.len() > MAX_HANDLE {
             let text = "the handle is too long";
             return Err(Fault::new(ResponseCode::InvalidHandle, text).into());
         }
@@ -295,23 +297,17 @@ impl Native {
     }
 
     fn add(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
-        let asked: ValuesRequest<'_> = read_handle(request)?;
-        let handle = with_slash(&asked.handle);
-        if asked.values.is_empty() {
-            return Err(Fault::plain(ResponseCode::InvalidValue).into());
-        }
-        check_indexes(&asked.values)?;
-        let record = self.context.found(&handle)?;
+        let (handle, values, record) = self.read_values(request)?;
         let overwrite = request.header.flags.contains(OpFlags::OWE);
         // That a value is there which not everybody may read, the registry says to those who may
         // know.
         let shows = |value: &&Value<'_>| public(&record, value.index).is_some();
-        if let Some(taken) = asked.values.iter().find(shows).filter(|_| !overwrite) {
-            return Err(index_conflict(taken.index).into());
+        if let Some(taken) = values.iter().find(shows).filter(|_| !overwrite) {
+            return Err(Fault::index_conflict(taken.index).into());
         }
         let operation = Operation::Add {
             handle,
-            values: new_values(asked.values),
+            values: new_values(values),
             overwrite,
         };
         let mut done = OperationReply::empty();
@@ -333,15 +329,9 @@ impl Native {
     }
 
     fn modify(&self, request: &Message<'_>, who: Option<&Authenticated>) -> OperationResult {
-        let asked: ValuesRequest<'_> = read_handle(request)?;
-        let handle = with_slash(&asked.handle);
-        if asked.values.is_empty() {
-            return Err(Fault::plain(ResponseCode::InvalidValue).into());
-        }
-        check_indexes(&asked.values)?;
-        let record = self.context.found(&handle)?;
+        let (handle, values, record) = self.read_values(request)?;
         let mut is_public = true;
-        for value in &asked.values {
+        for value in &values {
             // Of values that not everybody may read, the registry says to those who may know that
             // they are missing, or read-only.
             let shown = public(&record, value.index);
@@ -356,7 +346,7 @@ impl Native {
         }
         let operation = Operation::Modify {
             handle,
-            values: new_values(asked.values),
+            values: new_values(values),
         };
         if let (None, true) = (who, is_public) {
             // Values that the public may write need no login.
@@ -366,6 +356,21 @@ impl Native {
             return Ok(OperationReply::empty());
         }
         self.change(operation, who)
+    }
+
+    /// The handle and the values of a request, and the record that is there.
+    fn read_values<'m>(
+        &self,
+        request: &'m Message<'_>,
+    ) -> Result<(String, Vec<Value<'m>>, Record), Fault> {
+        let asked: ValuesRequest<'_> = read_handle(request)?;
+        let handle = with_slash(&asked.handle);
+        if asked.values.is_empty() {
+            return Err(Fault::plain(ResponseCode::InvalidValue));
+        }
+        check_indexes(&asked.values)?;
+        let record = self.context.found(&handle)?;
+        Ok((handle, asked.values, record))
     }
 
     /// §3.9. `0.NA/0.NA/PREFIX` stands for the records of the prefixes that derive from one.
@@ -379,13 +384,7 @@ impl Native {
         let lists_derived =
             of_derived.is_some() || request.header.opcode == Opcode::ListDerivedPrefixes;
         let prefix = of_derived.unwrap_or(named);
-        let authority = self
-            .context
-            .registry
-            .authority(&Principal::Operator, prefix);
-        if !authority.is_ok_and(|authority| authority.status.is_in_force()) {
-            return Err(Fault::plain(ResponseCode::ServerNotResponsible).into());
-        }
+        self.context.need_in_force(prefix)?;
         let who = known(who)?;
         // First whether they may, and only then the work.
         let mut stop = |_| ControlFlow::Break(());
@@ -404,10 +403,7 @@ impl Native {
                     bytes += key.len() + size_of::<String>();
                     handles.push(key.to_string());
                 }
-                if bytes > MAX_LIST_BYTES {
-                    return ControlFlow::Break(());
-                }
-                ControlFlow::Continue(())
+                stop_if(bytes > MAX_LIST_BYTES)
             })?;
         // A list that ends too soon would look whole.
         if bytes > MAX_LIST_BYTES {
@@ -460,14 +456,8 @@ impl Native {
         operation: Operation,
         who: Option<&Authenticated>,
     ) -> Result<Performed, NotDone> {
-        let performed = self.context.registry.perform(&known(who)?.who, operation);
-        performed.map_err(|error| match error {
-            RegistryError::Value {
-                index,
-                problem: ValueProblem::Exists,
-            } => index_conflict(index).into(),
-            error => error.into(),
-        })
+        let registry = &self.context.registry;
+        Ok(registry.perform(&known(who)?.who, operation)?)
     }
 
     /// `BACKUP_SERVER`: deployed servers write a checkpoint of their storage. Here there is nothing
@@ -494,11 +484,6 @@ fn read_handle<'m, T: handfast_wire::body::Body<'m>>(message: &'m Message<'_>) -
 fn public(record: &Record, index: u32) -> Option<&Value<'static>> {
     let mut values = record.values.iter();
     values.find(|value| value.index == index && value.permissions.public_read())
-}
-
-fn index_conflict(index: u32) -> Fault {
-    let text = format!("Index conflict for {index}");
-    Fault::new(ResponseCode::ValueAlreadyExists, text)
 }
 
 /// Every index greater than 0 (202), and none twice (201).

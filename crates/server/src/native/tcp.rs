@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use handfast_wire::{Codec, Envelope, OpFlags, Reader};
+use handfast_wire::{Codec, Envelope, Header, OpFlags, Reader};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -17,9 +17,7 @@ use crate::admission::network_of;
 use crate::admission::peer::Peer;
 use crate::error::wrong;
 use crate::native::feed::Feed;
-use crate::native::{
-    LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, MessageWork, Native, Outgoing, Transport, header,
-};
+use crate::native::{LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, MessageWork, Native, Outgoing, Transport};
 use crate::runtime::counters::Counted;
 
 /// How long a connection may be silent before a request, and how long a request and a reply may
@@ -249,7 +247,8 @@ async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::R
 }
 
 fn keeps_connection(payload: &[u8]) -> bool {
-    header(payload).is_some_and(|header| header.flags.contains(OpFlags::KC))
+    let header = Header::decode(&mut Reader::new(payload));
+    header.is_ok_and(|header| header.flags.contains(OpFlags::KC))
 }
 
 async fn refuse(

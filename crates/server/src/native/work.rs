@@ -30,7 +30,7 @@ impl Native {
     pub(crate) fn work_of(&self, envelope: &Envelope, payload: &[u8]) -> MessageWork {
         if envelope.flags.is_encrypted {
             let now = self.context.now();
-            let session = self.context.sessions.get(envelope.session_id, now);
+            let session = self.context.sessions.get(&envelope.session_id, now);
             // What is in it is known when it is decrypted. Those who have logged in have shown who
             // they are.
             let is_known = session.is_none_or(|session| session.who().is_some());

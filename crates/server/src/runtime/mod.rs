@@ -5,5 +5,7 @@ pub(crate) mod blocking;
 pub(crate) mod counters;
 pub(crate) mod lock;
 pub(crate) mod native_metrics;
+pub(crate) mod own_runtime;
 pub(crate) mod panics;
+pub(crate) mod reloaded_file;
 pub(crate) mod snapshot_reuse;

@@ -7,41 +7,34 @@
 pub(crate) fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for (name, bytes) in files {
-        let at = size(out.len());
-        let mut described = Vec::new();
-        // Version 2.0, no flags, stored, midnight of 1 January 1980.
-        for number in [20, 0, 0, 0, 0x21_u16] {
-            described.extend(number.to_le_bytes());
-        }
-        described.extend(crc32fast::hash(bytes).to_le_bytes());
-        described.extend(size(bytes.len()).to_le_bytes());
-        described.extend(size(bytes.len()).to_le_bytes());
-        described.extend(short(name.len()).to_le_bytes());
-        described.extend(0_u16.to_le_bytes());
-
-        out.extend(b"PK\x03\x04");
-        out.extend(&described);
-        out.extend(name.as_bytes());
-        out.extend(*bytes);
-
-        directory.extend(b"PK\x01\x02");
-        directory.extend(MADE_BY.to_le_bytes());
-        directory.extend(&described);
+        let (at, length) = (size(out.len()), size(bytes.len()));
+        let described = [
+            // Version 2.0, no flags, stored, midnight of 1 January 1980.
+            shorts([20, 0, 0, 0, 0x21]),
+            longs([crc32fast::hash(bytes), length, length]),
+            shorts([short(name.len()), 0]),
+        ];
+        let described = described.concat();
+        out.extend([b"PK\x03\x04", &*described, name.as_bytes(), bytes].concat());
+        directory.extend([b"PK\x01\x02", &*shorts([MADE_BY]), &described].concat());
         // No comment, the first disk, no attributes.
-        directory.extend([0; 6]);
-        directory.extend(MODE.to_le_bytes());
-        directory.extend(at.to_le_bytes());
-        directory.extend(name.as_bytes());
+        directory.extend([&[0; 6], &*longs([MODE, at]), name.as_bytes()].concat());
     }
-    let at = size(out.len());
+    let (at, count) = (size(out.len()), short(files.len()));
     out.extend(&directory);
     out.extend(b"PK\x05\x06\0\0\0\0");
-    out.extend(short(files.len()).to_le_bytes());
-    out.extend(short(files.len()).to_le_bytes());
-    out.extend(size(directory.len()).to_le_bytes());
-    out.extend(at.to_le_bytes());
-    out.extend(0_u16.to_le_bytes());
+    out.extend(shorts([count, count]));
+    out.extend(longs([size(directory.len()), at]));
+    out.extend(shorts([0]));
     out
+}
+
+fn shorts<const N: usize>(numbers: [u16; N]) -> Vec<u8> {
+    numbers.map(u16::to_le_bytes).concat()
+}
+
+fn longs<const N: usize>(numbers: [u32; N]) -> Vec<u8> {
+    numbers.map(u32::to_le_bytes).concat()
 }
 
 /// Unix, version 2.0 of the format.

@@ -111,7 +111,7 @@ fn why_and_people_are_for_those_whom_they_concern() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| &one["who"])
+        .map(|one| one["who"].as_str().unwrap())
         .collect();
     assert_eq!((status, names), (200, vec!["boss", "ann", "bob"]));
     assert_eq!(people(&eve).0, 403);

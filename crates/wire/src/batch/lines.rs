@@ -1,6 +1,6 @@
 //! Lines of bounded length.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 /// The longest line that is read, without its end.
 pub(super) const MAX_LINE: usize = 1_048_576;
@@ -100,35 +100,17 @@ impl<R: BufRead> Lines<R> {
     /// long it keeps as much as shows that it is.
     fn fill(&mut self) -> io::Result<bool> {
         // Room for the mark and the carriage return that are not part of the line.
-        const MAX_BUFFERED: usize = MAX_LINE + 5;
+        let limit = u64::try_from(MAX_LINE + 5).unwrap_or(u64::MAX);
         self.buffer.clear();
-        let mut is_line = false;
-        loop {
-            let available = match self.input.fill_buf() {
-                Ok(available) => available,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            if available.is_empty() {
-                self.count += u64::from(is_line);
-                return Ok(is_line);
-            }
-            is_line = true;
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let part = available.get(..end.unwrap_or(available.len()));
-            let part = part.unwrap_or_default();
-            let wanted = MAX_BUFFERED
-                .saturating_sub(self.buffer.len())
-                .min(part.len());
-            self.buffer
-                .extend_from_slice(part.get(..wanted).unwrap_or_default());
-            let used = part.len() + usize::from(end.is_some());
-            self.input.consume(used);
-            if end.is_some() {
-                self.count += 1;
-                return Ok(true);
-            }
+        let mut start = self.input.by_ref().take(limit);
+        if start.read_until(b'\n', &mut self.buffer)? == 0 {
+            return Ok(false);
         }
+        if self.buffer.pop_if(|byte| *byte == b'\n').is_none() {
+            self.input.skip_until(b'\n')?;
+        }
+        self.count += 1;
+        Ok(true)
     }
 }
 

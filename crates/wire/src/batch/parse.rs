@@ -6,6 +6,7 @@ use super::{
     BatchCredential, BatchData, BatchReason, BatchServer, BatchSessionSetup, BatchValue,
     ExchangeKey, Secret, SessionOptions,
 };
+use crate::permissions::binary;
 use crate::{Admin, AdminPermissions, Permissions, Reference, ValueList};
 
 /// Text without the blanks and control characters around it.
@@ -77,13 +78,9 @@ pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
 pub(super) fn admin(text: &str) -> Option<Admin<'static>> {
     let (index, rest) = text.split_once(':')?;
     let (digits, handle) = rest.split_once(':')?;
-    let is_binary = digits.len() == 12 && digits.bytes().all(|b| matches!(b, b'0' | b'1'));
-    let bits = digits
-        .bytes()
-        .rev()
-        .filter(|_| is_binary)
-        .fold(0, |bits, digit| bits << 1 | u16::from(digit - b'0'));
-    is_binary.then_some(Admin {
+    let digits = Some(digits).filter(|digits| digits.len() == 12)?;
+    let bits = binary(&digits.chars().rev().collect::<String>())?;
+    Some(Admin {
         permissions: AdminPermissions::from_bits(bits),
         administrator: reference_to(index, handle)?,
     })

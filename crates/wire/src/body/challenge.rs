@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use super::Body;
-use crate::codec::{Codec, DecodeError, Reader, put_bytes};
+use crate::codec::{DecodeError, Reader, put_bytes};
 use crate::digest::RequestDigest;
+use crate::field::wire_form;
 use crate::reference::Reference;
 use crate::version::Version;
 
@@ -58,21 +59,7 @@ pub struct ChallengeAnswer<'a> {
     pub response: Cow<'a, [u8]>,
 }
 
-impl<'a> Codec<'a> for ChallengeAnswer<'a> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_bytes(out, self.authentication_type.as_bytes());
-        self.key.encode(out);
-        put_bytes(out, &self.response);
-    }
-
-    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            authentication_type: reader.text()?.into(),
-            key: Reference::decode(reader)?,
-            response: reader.bytes()?.into(),
-        })
-    }
-}
+wire_form!(ChallengeAnswer<'a> { authentication_type, key, response });
 
 #[cfg(test)]
 mod tests {

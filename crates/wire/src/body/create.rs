@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::reply_handle;
+use super::limited;
 use crate::codec::{Codec, DecodeError, Reader, put_bytes};
 
 /// The handle that was created, as requested or as minted (`handle-protocol.md` §3.3). "Older
@@ -29,9 +29,7 @@ impl<'a> Codec<'a> for CreateReply<'a> {
 
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let is_told = !reader.rest().is_empty();
-        let handle = is_told.then(|| reply_handle(reader)).transpose()?;
-        Ok(Self {
-            handle: handle.map(Cow::Borrowed),
-        })
+        let handle = is_told.then(|| limited(reader)).transpose()?;
+        Ok(Self { handle })
     }
 }

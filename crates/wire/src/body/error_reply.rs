@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
+use crate::codec::{Codec, DecodeError, Reader};
+use crate::field::Field;
 
 /// An error message (`handle-protocol.md` §3.13).
 ///
@@ -38,9 +39,9 @@ impl<'a> ErrorReply<'a> {
 
 impl<'a> Codec<'a> for ErrorReply<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
-        put_bytes(out, self.message.as_bytes());
+        self.message.put(out);
         if !self.indexes.is_empty() {
-            put_list(out, &self.indexes, |out, index| put_u32(out, *index));
+            self.indexes.put(out);
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::codec::{Codec, DecodeError, Reader, put_bytes};
+use crate::codec::{Codec, DecodeError, Reader};
+use crate::field::wire_form;
 
 /// A handle: what is asked for, where that is all there is to say.
 ///
@@ -36,15 +37,7 @@ impl Default for HandleRequest<'_> {
     }
 }
 
-impl<'a> Codec<'a> for HandleRequest<'a> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_bytes(out, self.handle.as_bytes());
-    }
-
-    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        reader.text().map(Self::new)
-    }
-}
+wire_form!(HandleRequest<'a> { handle });
 
 /// No body: that it was done is all there is to say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list};
+use crate::field::wire_form;
 
 /// Handles under a prefix, or prefixes (`handle-protocol.md` §3.9). Every message of a list but the
 /// last has the flag CN.
@@ -23,15 +23,4 @@ impl ListReply<'_> {
     pub const PER_MESSAGE: usize = 50;
 }
 
-impl<'a> Codec<'a> for ListReply<'a> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_list(out, &self.handles, |out, handle| {
-            put_bytes(out, handle.as_bytes());
-        });
-    }
-
-    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let handles = reader.list(4, |reader| reader.text().map(Cow::Borrowed))?;
-        Ok(Self { handles })
-    }
-}
+wire_form!(ListReply<'a> { handles });

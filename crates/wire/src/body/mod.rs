@@ -65,7 +65,7 @@ pub use values::{RemoveRequest, ValuesRequest};
 pub use verify::{VerifyReply, VerifyRequest};
 
 use crate::codec::{Codec, DecodeError, Reader};
-use crate::value::Value;
+use crate::field::Field;
 use crate::version::Version;
 
 /// Something that a message carries. Its layout may depend on the version of that message; whatever
@@ -106,16 +106,11 @@ impl<'a, T: Codec<'a>> Body<'a> for T {
     }
 }
 
-/// The handle of a reply: "2 048 octets"; clients reject a longer one (`handle-protocol.md` §0).
-fn reply_handle<'a>(reader: &mut Reader<'a>) -> Result<&'a str, DecodeError> {
+/// The handle, or the values, of a reply: "2 048 octets", and 2 048 values; clients reject more
+/// (`handle-protocol.md` §0).
+fn limited<'a, T: Field<'a>>(reader: &mut Reader<'a>) -> Result<T, DecodeError> {
     reader.check_limit(MAX_IN_REPLY)?;
-    reader.text()
-}
-
-/// The values of a reply: 2 048; clients reject more (`handle-protocol.md` §0).
-fn reply_values<'a>(reader: &mut Reader<'a>) -> Result<Vec<Value<'a>>, DecodeError> {
-    reader.check_limit(MAX_IN_REPLY)?;
-    reader.list(Value::MIN_LENGTH, Value::decode)
+    T::get(reader)
 }
 
 /// "handle length in a resolution / referral / create response", and "values in a resolution /

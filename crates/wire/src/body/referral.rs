@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{reply_handle, reply_values};
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list};
+use super::limited;
+use crate::codec::{Codec, DecodeError, Reader};
+use crate::field::Field;
 use crate::value::Value;
 
 /// A referral to other servers (`handle-protocol.md` §3.12). "The client uses the values if any
@@ -18,19 +19,19 @@ pub struct Referral<'a> {
 
 impl<'a> Codec<'a> for Referral<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
-        put_bytes(out, self.handle.as_bytes());
+        self.handle.put(out);
         if !self.values.is_empty() {
-            put_list(out, &self.values, |out, value| value.encode(out));
+            self.values.put(out);
         }
     }
 
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         Ok(Self {
-            handle: reply_handle(reader)?.into(),
+            handle: limited(reader)?,
             values: if reader.rest().is_empty() {
                 Vec::new()
             } else {
-                reply_values(reader)?
+                limited(reader)?
             },
         })
     }

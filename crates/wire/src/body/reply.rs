@@ -80,19 +80,7 @@ impl<'a> Reply<'a> {
             Opcode::SessionSetup => message.read().map(Self::SessionSetup),
             Opcode::GetNextTransactionId => message.read().map(Self::NextTransaction),
             Opcode::RetrieveTransactions => message.read().map(Self::Transactions),
-            Opcode::Reserved
-            | Opcode::DeleteHandle
-            | Opcode::AddValue
-            | Opcode::RemoveValue
-            | Opcode::ModifyValue
-            | Opcode::ChallengeResponse
-            | Opcode::HomePrefix
-            | Opcode::UnhomePrefix
-            | Opcode::SessionTerminate
-            | Opcode::SessionExchangeKey
-            | Opcode::DumpHandles
-            | Opcode::BackupServer
-            | Opcode::Unknown(_) => Ok(Self::Done),
+            _ => Ok(Self::Done),
         }
     }
 }

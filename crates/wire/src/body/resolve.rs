@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{reply_handle, reply_values};
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
+use super::limited;
+use crate::codec::{Codec, DecodeError, Reader};
+use crate::field::{Field, wire_form};
 use crate::value::{Value, type_matches};
 
 /// Which values of which handle are asked for (`handle-protocol.md` §3.2).
@@ -65,23 +66,7 @@ impl<'a> ResolutionRequest<'a> {
     }
 }
 
-impl<'a> Codec<'a> for ResolutionRequest<'a> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_bytes(out, self.handle.as_bytes());
-        put_list(out, &self.indexes, |out, index| put_u32(out, *index));
-        put_list(out, &self.types, |out, value_type| {
-            put_bytes(out, value_type.as_bytes());
-        });
-    }
-
-    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            handle: reader.text()?.into(),
-            indexes: reader.list(4, Reader::u32)?,
-            types: reader.list(4, |reader| reader.text().map(Cow::Borrowed))?,
-        })
-    }
-}
+wire_form!(ResolutionRequest<'a> { handle, indexes, types });
 
 /// The values that were asked for (`handle-protocol.md` §3.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,14 +79,14 @@ pub struct ResolutionReply<'a> {
 
 impl<'a> Codec<'a> for ResolutionReply<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
-        put_bytes(out, self.handle.as_bytes());
-        put_list(out, &self.values, |out, value| value.encode(out));
+        self.handle.put(out);
+        self.values.put(out);
     }
 
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         Ok(Self {
-            handle: reply_handle(reader)?.into(),
-            values: reply_values(reader)?,
+            handle: limited(reader)?,
+            values: limited(reader)?,
         })
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::Body;
 use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_u32};
+use crate::field::wire_form;
 use crate::reference::Reference;
 use crate::version::Version;
 
@@ -204,17 +205,7 @@ pub struct EncryptedSessionKey<'a> {
     pub encrypted: Cow<'a, [u8]>,
 }
 
-impl<'a> Codec<'a> for EncryptedSessionKey<'a> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_bytes(out, &self.encrypted);
-    }
-
-    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            encrypted: reader.bytes()?.into(),
-        })
-    }
-}
+wire_form!(EncryptedSessionKey<'a> { encrypted });
 
 /// "The two trailing zero octets are always present from the reference; they are not required by
 /// it."

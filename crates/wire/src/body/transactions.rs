@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::Body;
 use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_u32};
+use crate::field::{Field, wire_form};
 use crate::version::Version;
 
 /// The transactions since a point, for one server of a site (`handle-protocol.md` §11.3). Since 2.9
@@ -55,21 +56,11 @@ pub struct Receiver {
     pub server_number: u32,
 }
 
-impl Codec<'_> for Receiver {
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.push(self.hash_option);
-        put_u32(out, self.server_count);
-        put_u32(out, self.server_number);
-    }
-
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            hash_option: reader.u8()?,
-            server_count: reader.u32()?,
-            server_number: reader.u32()?,
-        })
-    }
-}
+wire_form!(Receiver {
+    hash_option,
+    server_count,
+    server_number
+});
 
 impl<'a> Body<'a> for RetrieveRequest<'a> {
     fn write(&self, version: Version, out: &mut Vec<u8>) {
@@ -123,16 +114,7 @@ pub struct RetrieveReply {
     pub keeps_alive: bool,
 }
 
-impl Codec<'_> for RetrieveReply {
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.push(self.keeps_alive.into());
-    }
-
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let keeps_alive = reader.u8()? & 1 != 0;
-        Ok(Self { keeps_alive })
-    }
-}
+wire_form!(RetrieveReply { keeps_alive });
 
 /// All handles of one server of a site (`handle-protocol.md` §11.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,13 +146,8 @@ impl<'a> Codec<'a> for DumpRequest<'a> {
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let receiver = Receiver::decode(reader)?;
         let resumes = !reader.rest().is_empty();
-        let mut resume = || {
-            Ok(ResumePoint {
-                key: reader.bytes()?.into(),
-                kind: reader.u32()?,
-            })
-        };
-        let resume = resumes.then(&mut resume).transpose()?;
+        let resume = resumes.then(|| Field::get(reader)).transpose()?;
+        let resume = resume.map(|(key, kind)| ResumePoint { key, kind });
         Ok(Self { receiver, resume })
     }
 }
@@ -179,15 +156,7 @@ impl<'a> Codec<'a> for DumpRequest<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextTransaction(pub i64);
 
-impl Codec<'_> for NextTransaction {
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.0.to_be_bytes());
-    }
-
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        reader.array().map(i64::from_be_bytes).map(Self)
-    }
-}
+wire_form!(NextTransaction { 0 });
 
 const MODE_IS_NAMED: Version = Version::new(2, 9);
 

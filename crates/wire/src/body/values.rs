@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
+use crate::field::wire_form;
 use crate::value::Value;
 
 /// Values for a handle: to create it with, to add to it, or to put in place of those of the same
@@ -24,19 +24,7 @@ pub struct ValuesRequest<'a> {
     pub values: Vec<Value<'a>>,
 }
 
-impl<'a> Codec<'a> for ValuesRequest<'a> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_bytes(out, self.handle.as_bytes());
-        put_list(out, &self.values, |out, value| value.encode(out));
-    }
-
-    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            handle: reader.text()?.into(),
-            values: reader.list(Value::MIN_LENGTH, Value::decode)?,
-        })
-    }
-}
+wire_form!(ValuesRequest<'a> { handle, values });
 
 /// Values to be removed from a handle (`handle-protocol.md` §3.4).
 ///
@@ -55,16 +43,4 @@ pub struct RemoveRequest<'a> {
     pub indexes: Vec<u32>,
 }
 
-impl<'a> Codec<'a> for RemoveRequest<'a> {
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_bytes(out, self.handle.as_bytes());
-        put_list(out, &self.indexes, |out, index| put_u32(out, *index));
-    }
-
-    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            handle: reader.text()?.into(),
-            indexes: reader.list(4, Reader::u32)?,
-        })
-    }
-}
+wire_form!(RemoveRequest<'a> { handle, indexes });

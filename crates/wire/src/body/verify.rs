@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::codec::{Codec, DecodeError, Reader, put_bytes};
 use crate::digest::RequestDigest;
+use crate::field::wire_form;
 use crate::reference::Reference;
 
 /// A challenge and its answer, for the holder of the secret key (`handle-protocol.md` §3.7).
@@ -51,16 +52,7 @@ pub struct VerifyReply {
     pub is_match: bool,
 }
 
-impl Codec<'_> for VerifyReply {
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.push(self.is_match.into());
-    }
-
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let is_match = reader.u8()? & 1 != 0;
-        Ok(Self { is_match })
-    }
-}
+wire_form!(VerifyReply { is_match });
 
 #[cfg(test)]
 mod tests {

@@ -97,9 +97,5 @@ fn hash(algorithm: &'static sha::Algorithm, parts: &[&[u8]]) -> sha::Digest {
 /// The octets of a digest. `N` is always the length of the algorithm that made it, so none is
 /// missing or left.
 fn array<const N: usize>(digest: &sha::Digest) -> [u8; N] {
-    let mut out = [0; N];
-    for (to, from) in out.iter_mut().zip(digest.as_ref()) {
-        *to = *from;
-    }
-    out
+    digest.as_ref().try_into().unwrap_or([0; N])
 }

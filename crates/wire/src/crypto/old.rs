@@ -1,7 +1,7 @@
 //! MD5 and DES, which only old clients and old key files use. Nothing else may.
 
+use des::TdesEde3;
 use des::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
-use des::{Des, TdesEde3};
 use md5::{Digest, Md5};
 use zeroize::Zeroizing;
 
@@ -16,11 +16,9 @@ pub(super) fn md5(parts: &[&[u8]]) -> [u8; 16] {
     hash.finalize().into()
 }
 
-/// DES with a key of 8 octets, triple DES with one of 24.
-pub(super) enum OldCipher {
-    Des(Box<Des>),
-    DesEde(Box<TdesEde3>),
-}
+/// DES with a key of 8 octets, triple DES with one of 24. DES is triple DES with the same key three
+/// times: the second, which decrypts, undoes the first.
+pub(super) struct OldCipher(TdesEde3);
 
 /// The octets of a block.
 pub(super) const BLOCK: usize = 8;
@@ -29,11 +27,9 @@ type Block = [u8; BLOCK];
 
 impl OldCipher {
     pub(super) fn new(key: &[u8]) -> Result<Self, CryptoError> {
-        match key.len() {
-            8 => Des::new_from_slice(key).map(|des| Self::Des(Box::new(des))),
-            _ => TdesEde3::new_from_slice(key).map(|des| Self::DesEde(Box::new(des))),
-        }
-        .map_err(|_| CryptoError::Key)
+        let times = if key.len() == 8 { 3 } else { 1 };
+        let des = TdesEde3::new_from_slice(&Zeroizing::new(key.repeat(times)));
+        des.map(Self).map_err(|_| CryptoError::Key)
     }
 
     /// With padding (PKCS #5); CBC with a first block, else ECB.
@@ -46,7 +42,7 @@ impl OldCipher {
         let mut out = Vec::with_capacity(plain.len() + missing);
         for block in blocks.iter().chain([&last]) {
             let mut block = xor(*block, before.unwrap_or_default());
-            self.encrypt_block(&mut block);
+            self.0.encrypt_block(Array::cast_from_core_mut(&mut block));
             before = before.map(|_| block);
             out.extend_from_slice(&block);
         }
@@ -66,7 +62,7 @@ impl OldCipher {
         let mut out = Zeroizing::new(Vec::with_capacity(cipher.len()));
         for block in blocks {
             let mut plain = *block;
-            self.decrypt_block(&mut plain);
+            self.0.decrypt_block(Array::cast_from_core_mut(&mut plain));
             out.extend_from_slice(&xor(plain, before.unwrap_or_default()));
             before = before.map(|_| *block);
         }
@@ -85,22 +81,6 @@ impl OldCipher {
         }
         out.truncate(length);
         Ok(out)
-    }
-
-    fn encrypt_block(&self, block: &mut Block) {
-        let block = Array::cast_from_core_mut(block);
-        match self {
-            Self::Des(des) => des.encrypt_block(block),
-            Self::DesEde(des) => des.encrypt_block(block),
-        }
-    }
-
-    fn decrypt_block(&self, block: &mut Block) {
-        let block = Array::cast_from_core_mut(block);
-        match self {
-            Self::Des(des) => des.decrypt_block(block),
-            Self::DesEde(des) => des.decrypt_block(block),
-        }
     }
 }
 

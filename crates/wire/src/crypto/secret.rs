@@ -8,63 +8,38 @@ use zeroize::Zeroizing;
 
 use super::CryptoError;
 use crate::codec::{Reader, put_bytes, put_u32};
+use crate::codes::codes;
 use crate::digest::DigestAlgorithm;
 use crate::version::Version;
 
-/// How a secret key answers a challenge (`handle-protocol.md` §7.3).
-///
-/// ```
-/// use handfast_wire::Version;
-/// use handfast_wire::crypto::SecretAlgorithm;
-///
-/// let algorithm = SecretAlgorithm::for_version(Version::CURRENT);
-/// assert_eq!(algorithm, SecretAlgorithm::Pbkdf2HmacSha1);
-/// assert_eq!(SecretAlgorithm::from_code(0x11), None);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SecretAlgorithm {
-    /// MD5(S ‖ N ‖ D ‖ S)
-    Md5,
-    /// SHA1(S ‖ N ‖ D ‖ S)
-    Sha1,
-    /// SHA256(S ‖ N ‖ D ‖ S)
-    Sha256,
-    /// HMAC-SHA1(S, N ‖ D)
-    HmacSha1,
-    /// HMAC-SHA256(S, N ‖ D)
-    HmacSha256,
-    /// HMAC-SHA1 with a key that PBKDF2 makes of S.
-    Pbkdf2HmacSha1,
+codes! {
+    /// How a secret key answers a challenge (`handle-protocol.md` §7.3).
+    ///
+    /// ```
+    /// use handfast_wire::Version;
+    /// use handfast_wire::crypto::SecretAlgorithm;
+    ///
+    /// let algorithm = SecretAlgorithm::for_version(Version::CURRENT);
+    /// assert_eq!(algorithm, SecretAlgorithm::Pbkdf2HmacSha1);
+    /// assert_eq!(SecretAlgorithm::from_code(0x11), None);
+    /// ```
+    SecretAlgorithm: u8 {
+        /// MD5(S ‖ N ‖ D ‖ S)
+        Md5 = 0x01,
+        /// SHA1(S ‖ N ‖ D ‖ S)
+        Sha1 = 0x02,
+        /// SHA256(S ‖ N ‖ D ‖ S)
+        Sha256 = 0x03,
+        /// HMAC-SHA1(S, N ‖ D)
+        HmacSha1 = 0x12,
+        /// HMAC-SHA256(S, N ‖ D)
+        HmacSha256 = 0x13,
+        /// HMAC-SHA1 with a key that PBKDF2 makes of S.
+        Pbkdf2HmacSha1 = 0x22,
+    }
 }
 
 impl SecretAlgorithm {
-    /// By its octet.
-    #[must_use]
-    pub fn from_code(code: u8) -> Option<Self> {
-        match code {
-            0x01 => Some(Self::Md5),
-            0x02 => Some(Self::Sha1),
-            0x03 => Some(Self::Sha256),
-            0x12 => Some(Self::HmacSha1),
-            0x13 => Some(Self::HmacSha256),
-            0x22 => Some(Self::Pbkdf2HmacSha1),
-            _ => None,
-        }
-    }
-
-    /// Its octet.
-    #[must_use]
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Md5 => 0x01,
-            Self::Sha1 => 0x02,
-            Self::Sha256 => 0x03,
-            Self::HmacSha1 => 0x12,
-            Self::HmacSha256 => 0x13,
-            Self::Pbkdf2HmacSha1 => 0x22,
-        }
-    }
-
     /// How many octets its MAC has.
     fn mac_length(self) -> usize {
         match self {

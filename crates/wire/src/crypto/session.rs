@@ -12,49 +12,30 @@ use zeroize::Zeroizing;
 use super::CryptoError;
 use super::old::{BLOCK, OldCipher};
 use super::secret::compare;
+use crate::codes::codes;
 use crate::credential::{Credential, Framing};
 use crate::digest::DigestAlgorithm;
 use crate::version::Version;
 
-/// The cipher of a session (`handle-protocol.md` §4.5).
-///
-/// ```
-/// use handfast_wire::crypto::SessionAlgorithm;
-///
-/// assert_eq!(SessionAlgorithm::from_code(3), Some(SessionAlgorithm::Aes));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SessionAlgorithm {
-    /// Code 1; below 2.4 the only one.
-    Des,
-    /// Code 2.
-    DesEde,
-    /// Code 3; AES-128.
-    Aes,
+codes! {
+    /// The cipher of a session (`handle-protocol.md` §4.5).
+    ///
+    /// ```
+    /// use handfast_wire::crypto::SessionAlgorithm;
+    ///
+    /// assert_eq!(SessionAlgorithm::from_code(3), Some(SessionAlgorithm::Aes));
+    /// ```
+    SessionAlgorithm: u32 {
+        /// Code 1; below 2.4 the only one.
+        Des = 1,
+        /// Code 2.
+        DesEde = 2,
+        /// Code 3; AES-128.
+        Aes = 3,
+    }
 }
 
 impl SessionAlgorithm {
-    /// By its code.
-    #[must_use]
-    pub fn from_code(code: u32) -> Option<Self> {
-        match code {
-            1 => Some(Self::Des),
-            2 => Some(Self::DesEde),
-            3 => Some(Self::Aes),
-            _ => None,
-        }
-    }
-
-    /// Its code.
-    #[must_use]
-    pub fn code(self) -> u32 {
-        match self {
-            Self::Des => 1,
-            Self::DesEde => 2,
-            Self::Aes => 3,
-        }
-    }
-
     /// How many octets a session key has. Those of AES are more than the cipher uses.
     #[must_use]
     pub fn key_length(self) -> usize {

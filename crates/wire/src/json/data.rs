@@ -12,6 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use super::site;
 use super::tree::{Tree, Wrong};
 use crate::batch::parse::hex;
+use crate::permissions::binary;
 use crate::public_key::{canonical, trim};
 use crate::{Admin, AdminPermissions, Codec, PublicKey, Reference, Value, ValueList};
 
@@ -132,12 +133,6 @@ fn admin_permissions(tree: Option<Tree<'_>>) -> Result<AdminPermissions, Wrong> 
 }
 
 const ALL: u16 = 0x0FFF;
-
-/// A number in binary digits, at least one and at most sixteen.
-fn binary(digits: &str) -> Option<u16> {
-    let is_binary = digits.bytes().all(|byte| matches!(byte, b'0' | b'1'));
-    is_binary.then(|| u16::from_str_radix(digits, 2).ok())?
-}
 
 /// A list of references.
 pub(super) fn references<'a>(

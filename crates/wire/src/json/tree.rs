@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// Any JSON.
@@ -126,28 +127,12 @@ impl<'de> Visitor<'de> for TreeVisitor {
         Ok(Tree::Text(Cow::Owned(text.to_string())))
     }
 
-    fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
-        Ok(Tree::Text(Cow::Owned(text)))
-    }
-
-    fn visit_none<E>(self) -> Result<Self::Value, E> {
-        Ok(Tree::Null)
-    }
-
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
         Ok(Tree::Null)
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<Self::Value, D::Error> {
-        inner.deserialize_any(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = seq.next_element()? {
-            list.push(item);
-        }
-        Ok(Tree::List(list))
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Tree::List)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
@@ -180,19 +165,24 @@ impl<'de> Deserialize<'de> for Name<'de> {
 }
 
 /// An error in JSON. It names members and never contains their content.
+#[derive(Debug, thiserror::Error)]
 pub(super) enum Wrong {
+    #[error("`{member}` should be {expected}")]
     Member {
         member: &'static str,
         expected: &'static str,
     },
+    #[error("`{of}` lacks `{member}`")]
     Missing {
         of: &'static str,
         member: &'static str,
     },
+    #[error("`{of}` has `{member}` twice")]
     Twice {
         of: &'static str,
         member: &'static str,
     },
+    #[error("`{of}` has an unknown member `{member}`; known are {}", quoted(.known))]
     Unknown {
         of: &'static str,
         member: String,
@@ -206,21 +196,7 @@ impl Wrong {
     }
 }
 
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Member { member, expected } => write!(f, "`{member}` should be {expected}"),
-            Self::Missing { of, member } => write!(f, "`{of}` lacks `{member}`"),
-            Self::Twice { of, member } => write!(f, "`{of}` has `{member}` twice"),
-            Self::Unknown { of, member, known } => {
-                write!(f, "`{of}` has an unknown member `{member}`; known are ")?;
-                let mut separator = "";
-                known.iter().try_for_each(|name| {
-                    write!(f, "{separator}`{name}`")?;
-                    separator = ", ";
-                    Ok(())
-                })
-            }
-        }
-    }
+fn quoted(names: &[&str]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }

@@ -11,7 +11,7 @@ const MAX_SKEW: u64 = 24 * 60 * 60 * 1_000;
 #[derive(Default)]
 pub(super) struct EventClock {
     /// The current time, if that is known.
-    now: Option<u64>,
+    pub(super) now: Option<u64>,
     /// Events dated later than now by more than the skew: how many, and the first.
     ahead: Option<(u64, u64)>,
     latest: u64,
@@ -22,10 +22,6 @@ pub(super) struct EventClock {
 }
 
 impl EventClock {
-    pub(super) fn set_now(&mut self, now: u64) {
-        self.now = Some(now);
-    }
-
     /// Compares with the latest time so far: many small steps back add up.
     pub(super) fn tick(&mut self, number: u64, time: u64, out: &mut Findings) {
         if self

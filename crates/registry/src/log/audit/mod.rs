@@ -91,34 +91,28 @@ struct Expected {
 pub(crate) struct Finished {
     pub(crate) tree: Tree,
     pub(crate) audited: Audited,
-    names: Names,
+    /// The events that assigned names that were hidden then.
+    pub(crate) hidden_assignments: HashSet<u64>,
     /// The authorities that erased names, each with its first such event.
     pub(crate) erasing: Vec<(String, u64)>,
 }
 
-impl Finished {
-    /// The events that assigned names that were hidden then.
-    pub(crate) fn hidden_assignments(&self) -> HashSet<u64> {
-        self.names.hidden_assignments()
-    }
-}
-
 impl Audit {
-    pub(crate) fn new() -> Self {
-        Self {
+    /// An audit with the given keys, all of which must belong to this log, and with the current
+    /// time, if that is known: later events are noted.
+    pub(crate) fn new(given: &[VerifyingKey], now: Option<u64>) -> Self {
+        let mut audit = Self {
             next: 1,
             ..Self::default()
-        }
-    }
-
-    /// Sets the given keys, all of which must belong to this log.
-    pub(crate) fn set_keys(&mut self, given: &[VerifyingKey]) {
-        self.origins.set_given(given);
+        };
+        audit.origins.given = given.to_vec();
+        audit.clock.now = now;
+        audit
     }
 
     /// Sets the key that signs the log now.
     pub(crate) fn signed_by(&mut self, key: &VerifyingKey) {
-        self.origins.set_current(key);
+        self.origins.current = Some(key.clone());
     }
 
     /// Sets the expected head of the log at a size, and the key that has signed it.
@@ -138,11 +132,6 @@ impl Audit {
         if checkpoint.size == 0 {
             self.compare();
         }
-    }
-
-    /// Sets the current time: later events are noted.
-    pub(crate) fn set_now(&mut self, now: u64) {
-        self.clock.set_now(now);
     }
 
     pub(crate) fn find(&mut self, finding: Finding) {
@@ -303,7 +292,7 @@ impl Audit {
         Finished {
             tree: self.tree,
             audited,
-            names: self.names,
+            hidden_assignments: self.names.hidden_assignments(),
             erasing: self.authorities.erasing(),
         }
     }

@@ -109,9 +109,9 @@ pub(super) struct Origins {
     /// The logs of checkpoints that do not cover these events; that is a finding of its own.
     refuted: Vec<String>,
     /// The key of the last log, once it has verified a signature.
-    current: Option<VerifyingKey>,
+    pub(super) current: Option<VerifyingKey>,
     /// The given keys.
-    given: Vec<VerifyingKey>,
+    pub(super) given: Vec<VerifyingKey>,
 }
 
 /// An event that begins a log.
@@ -154,14 +154,6 @@ impl Origins {
     /// Adds a checkpoint that covers other events.
     pub(super) fn disagree(&mut self, key: &VerifyingKey) {
         self.refuted.push(key.name().to_string());
-    }
-
-    pub(super) fn set_current(&mut self, key: &VerifyingKey) {
-        self.current = Some(key.clone());
-    }
-
-    pub(super) fn set_given(&mut self, keys: &[VerifyingKey]) {
-        self.given = keys.to_vec();
     }
 
     /// Compares the signing keys with the events.

@@ -122,20 +122,12 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
     };
     call.registry()
         .change_authority(&call.who, call.id(), change)?;
-    shown(call, call.id())
-}
-
-pub(super) fn approve(call: &Call) -> Result<Answer, Problem> {
-    act(call, AuthorityAction::Approve)
+    shown(call)
 }
 
 pub(super) fn decline(call: &Call) -> Result<Answer, Problem> {
-    let expected = call.expected()?;
-    let given: api::NewDecline = call.read_or_default()?;
-    let reason = given.reason;
-    let action = AuthorityAction::Decline { reason };
-    call.registry()
-        .act_on_authority(&call.who, call.id(), expected, action)?;
+    let api::NewDecline { reason } = call.read_or_default()?;
+    perform(call, AuthorityAction::Decline { reason })?;
     Ok(Answer::done())
 }
 
@@ -176,11 +168,16 @@ pub(super) fn revoke(call: &Call) -> Result<Answer, Problem> {
     act(call, AuthorityAction::Revoke { from, role })
 }
 
-fn act(call: &Call, action: AuthorityAction) -> Result<Answer, Problem> {
+pub(super) fn act(call: &Call, action: AuthorityAction) -> Result<Answer, Problem> {
+    perform(call, action)?;
+    shown(call)
+}
+
+fn perform(call: &Call, action: AuthorityAction) -> Result<(), Problem> {
     let expected = call.expected()?;
-    call.registry()
-        .act_on_authority(&call.who, call.id(), expected, action)?;
-    shown(call, call.id())
+    let registry = call.registry();
+    registry.act_on_authority(&call.who, call.id(), expected, action)?;
+    Ok(())
 }
 
 /// Who has which role, by a grant there or above.
@@ -206,8 +203,8 @@ pub(super) fn grants(call: &Call) -> Result<Answer, Problem> {
 }
 
 /// An authority as it is now.
-fn shown(call: &Call, path: &str) -> Result<Answer, Problem> {
-    let authority = call.registry().authority(&call.who, path)?;
+fn shown(call: &Call) -> Result<Answer, Problem> {
+    let authority = call.registry().authority(&call.who, call.id())?;
     let body = convert::authority(&authority, &call.registry().rules());
     Ok(Answer::json(&body).version(authority.version))
 }

@@ -40,7 +40,7 @@ pub(super) fn import(
     let options = options(call)?;
     let spooled = spool::receive(call, body)?;
     let options = Import {
-        size: Some(spooled.size()),
+        size: Some(spooled.size),
         ..options
     };
     if options.dry_run || !is_preferred(&call.headers) {

@@ -11,16 +11,25 @@ use handfast_api as api;
 use handfast_id::{CaseRule, Rules};
 use handfast_registry::{
     Account, Action, Authority, AuthorityStatus, Changes, Done, ExampleChange, Exported, Format,
-    Grant, HistoryEntry, Job, JobKind, NamespaceEntry, NamespacePage, NamespacePolicy,
-    NamespaceRemark, NamespaceVersion, Outcome, Persistence, Progress, RegistryError, Role, Shown,
-    State, Token, Tombstone, ValueCounts, rfc3339,
+    HistoryEntry, Job, JobKind, NamespaceEntry, NamespacePage, NamespacePolicy, NamespaceRemark,
+    NamespaceVersion, Outcome, Persistence, Progress, RegistryError, Role, Shown, State, Token,
+    Tombstone, ValueCounts, rfc3339,
 };
-use handfast_wire::{Permissions, Reference, Ttl, Value, json};
+use handfast_wire::{Permissions, Ttl, Value, json};
 use serde_json::{Map, Value as Json};
 
 pub(super) use self::access::{
     access_request, authority_request, group, holdings, person, reason, role_on,
 };
+
+/// The variant of an enum of the API that has the name of a variant of the registry.
+macro_rules! same_variant {
+    ($value:expr, $from:ident => $to:ident: $($variant:ident),+) => {
+        match $value {
+            $($from::$variant { .. } => api::$to::$variant,)+
+        }
+    };
+}
 
 /// A name with its values.
 #[must_use]
@@ -50,11 +59,7 @@ pub fn listed_name(shown: &Shown) -> api::ListedName {
 }
 
 fn name_state(state: State) -> api::NameState {
-    match state {
-        State::Active => api::NameState::Active,
-        State::Reserved => api::NameState::Reserved,
-        State::Withdrawn => api::NameState::Withdrawn,
-    }
+    same_variant!(state, State => NameState: Active, Reserved, Withdrawn)
 }
 
 pub(super) fn tombstone(tombstone: &Tombstone) -> api::Tombstone {
@@ -70,6 +75,10 @@ pub(super) fn tombstone(tombstone: &Tombstone) -> api::Tombstone {
 pub fn value(value: &Value<'_>) -> api::Value {
     let (format, data) = json::value_data(value);
     let permissions = Some(value.permissions).filter(|given| *given != Permissions::DEFAULT);
+    let references = value.references.iter().map(|reference| api::Reference {
+        handle: reference.handle.to_string(),
+        index: reference.index,
+    });
     let timestamp = Some(value.timestamp).filter(|seconds| *seconds != 0);
     api::Value {
         data: api::ValueData {
@@ -78,20 +87,13 @@ pub fn value(value: &Value<'_>) -> api::Value {
         },
         index: value.index,
         permissions: permissions.map(|permissions| permissions.to_string()),
-        references: value.references.iter().map(reference).collect(),
+        references: references.collect(),
         timestamp: timestamp.map(json::timestamp),
         ttl: match value.ttl {
             Ttl::Absolute(time) => api::Ttl::Until(json::timestamp(time)),
             Ttl::Relative(seconds) => api::Ttl::Seconds(seconds),
         },
         value_type: value.value_type.to_string(),
-    }
-}
-
-fn reference(reference: &Reference<'_>) -> api::Reference {
-    api::Reference {
-        handle: reference.handle.to_string(),
-        index: reference.index,
     }
 }
 
@@ -142,12 +144,16 @@ fn without_secret(given: &Value<'_>) -> api::Value {
 #[must_use]
 pub fn authority(authority: &Authority, rules: &dyn Rules) -> api::Authority {
     let policy = &authority.policy;
+    let grants = authority.grants.iter().map(|grant| api::Grant {
+        role: role(grant.role),
+        to: grant.to.to_string(),
+    });
     api::Authority {
         authority: authority.path.to_string(),
         contact: authority.contact.clone(),
         created: rfc3339(authority.created),
         declined_request_of: None,
-        grants: authority.grants.iter().map(grant).collect(),
+        grants: grants.collect(),
         key: authority.path.key().to_string(),
         meaning: authority.meaning.clone(),
         parent: authority.parent.as_ref().map(ToString::to_string),
@@ -158,10 +164,9 @@ pub fn authority(authority: &Authority, rules: &dyn Rules) -> api::Authority {
                 CaseRule::Sensitive => api::CaseRule::Sensitive,
             },
             pattern: policy.pattern.clone(),
-            persistence: match policy.persistence {
-                Persistence::Erasable => api::Persistence::Erasable,
-                Persistence::Permanent => api::Persistence::Permanent,
-            },
+            persistence: same_variant!(
+                policy.persistence, Persistence => Persistence: Erasable, Permanent
+            ),
             profile: match authority.profile_name() {
                 "ark" => api::ShownProfile::Ark,
                 "cordra" => api::ShownProfile::Cordra,
@@ -178,27 +183,11 @@ pub fn authority(authority: &Authority, rules: &dyn Rules) -> api::Authority {
 }
 
 pub(super) fn authority_status(status: &AuthorityStatus) -> api::AuthorityStatus {
-    match status {
-        AuthorityStatus::Active => api::AuthorityStatus::Active,
-        AuthorityStatus::Requested { .. } => api::AuthorityStatus::Requested,
-        AuthorityStatus::Retired => api::AuthorityStatus::Retired,
-    }
-}
-
-fn grant(grant: &Grant) -> api::Grant {
-    api::Grant {
-        role: role(grant.role),
-        to: grant.to.to_string(),
-    }
+    same_variant!(status, AuthorityStatus => AuthorityStatus: Active, Requested, Retired)
 }
 
 pub(super) fn role(role: Role) -> api::Role {
-    match role {
-        Role::Read => api::Role::Read,
-        Role::Write => api::Role::Write,
-        Role::Lead => api::Role::Lead,
-        Role::Admin => api::Role::Admin,
-    }
+    same_variant!(role, Role => Role: Read, Write, Lead, Admin)
 }
 
 /// An account.
@@ -249,13 +238,9 @@ pub fn job(job: &Job, progress: Option<Progress>) -> api::Job {
         ended: job.ended.map(rfc3339),
         events: job.events.clone(),
         job: job.number,
-        kind: match job.kind {
-            JobKind::Import { .. } => api::JobKind::Import,
-            JobKind::ReplaceUrl { .. } => api::JobKind::ReplaceUrl,
-            JobKind::SetTtl { .. } => api::JobKind::SetTtl,
-            JobKind::Undo { .. } => api::JobKind::Undo,
-            JobKind::Withdraw { .. } => api::JobKind::Withdraw,
-        },
+        kind: same_variant!(
+            job.kind, JobKind => JobKind: Import, ReplaceUrl, SetTtl, Undo, Withdraw
+        ),
         progress: progress.map(|progress| api::JobProgress {
             done: progress.done,
             total: progress.total,
@@ -299,12 +284,9 @@ pub fn outcome(outcome: &Outcome) -> api::Outcome {
         event: outcome.done.event(),
         id: outcome.id.clone(),
         line: Some(outcome.line).filter(|line| *line > 0),
-        outcome: match outcome.done {
-            Done::Changed(_) => api::OutcomeKind::Changed,
-            Done::Created(_) => api::OutcomeKind::Created,
-            Done::Refused { .. } => api::OutcomeKind::Refused,
-            Done::Unchanged => api::OutcomeKind::Unchanged,
-        },
+        outcome: same_variant!(
+            outcome.done, Done => OutcomeKind: Changed, Created, Refused, Unchanged
+        ),
         reason,
         state: state.map(|(before, after)| api::StateChange {
             after: name_state(after),

@@ -25,14 +25,15 @@ pub(crate) mod problem;
 mod route;
 mod route_table;
 mod search;
+mod sign_in;
 mod spool;
 mod tokens;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use handfast_registry::{Principal, Registry};
+use handfast_registry::{Principal, Registry, RegistryError, SignInLink};
 use http_body_util::{BodyExt, Either};
 use hyper::body::Bytes;
 use hyper::header::{
@@ -85,6 +86,8 @@ pub(crate) struct ApiSettings {
     pub(crate) public_search: bool,
     /// How long a client may take to send the next bytes of an import.
     pub(crate) client_timeout: Duration,
+    /// The base of links that the local operator asks for.
+    pub(crate) base: String,
 }
 
 impl Api {
@@ -111,9 +114,30 @@ impl Api {
         &self.registry
     }
 
-    fn new_spool_number(&self) -> u64 {
-        self.spool_files.fetch_add(1, Ordering::Relaxed)
+    /// The signed head of the log. It is signed anew only when there is something new: asking does
+    /// not make the server write.
+    pub(crate) fn signed_checkpoint(&self) -> Result<String, RegistryError> {
+        let events = self.registry.event_count()?;
+        let mut signed = self.checkpoint.lock();
+        if let Some((of, text)) = &*signed
+            && *of == events
+        {
+            return Ok(text.clone());
+        }
+        let text = self.registry.checkpoint()?.to_string();
+        *signed = Some((events, text.clone()));
+        Ok(text)
     }
+
+    /// The URL of a one-time link, for people on this machine or under the public URL.
+    pub(crate) fn sign_in_url(&self, link: &SignInLink) -> String {
+        sign_in_url(&self.settings.base, link)
+    }
+}
+
+/// The URL of a one-time link.
+pub(crate) fn sign_in_url(base: &str, link: &SignInLink) -> String {
+    format!("{base}/console/enter/{}", link.code)
 }
 
 /// How many bodies of any length are on their way at once. Each has a thread that waits for it, for
@@ -204,7 +228,12 @@ async fn find_and_answer(
         }
         None => drop(body),
     }
-    let queue = &web.context.admission.expensive_work.requests;
+    let work = &web.context.admission.expensive_work;
+    let queue = if route.hashes_password {
+        &work.passwords
+    } else {
+        &work.requests
+    };
     let permit = queue.enter(Peer::connected(caller.address.ip())).await;
     let permit = permit.map_err(|Busy| {
         Problem::busy("too many requests are under way: try again in a few seconds")
@@ -349,12 +378,16 @@ fn keep(begun: Begun<'_>, response: &Response<Body>) {
 }
 
 /// Under what a request is remembered, if it is to be: for each token its own, as what one may see
-/// another may not. A token that was made is shown once.
+/// another may not. A token or a link
+/// that was made is shown once.
 fn idempotency_key(call: &Call, route: &Route) -> Result<Option<Key>, Problem> {
     let Some(key) = call.headers.get(IDEMPOTENCY_KEY) else {
         return Ok(None);
     };
-    if route.method != "POST" || !route.is_known || route.name == "createToken" {
+    if route.method != "POST"
+        || !route.is_known
+        || matches!(route.name, "createToken" | "createSignInLink" | "invite")
+    {
         return Ok(None);
     }
     let text = key

@@ -5,10 +5,9 @@ use std::thread;
 
 use handfast_api::{self as api, limits};
 use handfast_registry::{
-    Edit, HistoryPage, Minted, NameAction, NewName, NewValue, Principal, RegistryError, Style,
+    Edit, HistoryPage, MintOptions, Minted, NameAction, NewName, Principal, RegistryError, Style,
     check_urls,
 };
-use handfast_wire::Reference;
 use handfast_wire::json::ParsedValue;
 use hyper::StatusCode;
 use tokio::runtime::Handle;
@@ -17,6 +16,7 @@ use tokio::sync::Semaphore;
 use super::call::{Answer, Call, WrittenPage, parse};
 use super::convert;
 use super::problem::Problem;
+use crate::handles::new_value;
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let authority = call.required("authority")?;
@@ -83,16 +83,6 @@ fn naming_migrate(call: &Call, error: RegistryError) -> RegistryError {
     }
 }
 
-fn new_value(given: ParsedValue<'_>) -> NewValue {
-    let references = given.references.into_iter();
-    NewValue {
-        permissions: given.permissions,
-        ttl: given.ttl,
-        references: references.map(Reference::into_owned).collect(),
-        ..NewValue::new(given.index, &given.value_type, &given.data)
-    }
-}
-
 pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
     let given: api::NewMint = call.read()?;
     if given.count == 0 || given.count > limits::MINTED {
@@ -106,7 +96,11 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
         .map(|url| url.replace("{name}", "name"))
         .collect();
     check_urls(urls.iter().map(String::as_str), &[])?;
-    let style = given.style.as_deref().map(parse::<Style>).transpose()?;
+    let options = MintOptions {
+        style: given.style.as_deref().map(parse::<Style>).transpose()?,
+        urls: given.urls,
+        reserve: given.reserve,
+    };
     let mut names = Vec::new();
     let made = |minted: Minted| {
         names.push(api::MintedName {
@@ -115,9 +109,10 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
         });
         Ok(())
     };
-    let (authority, count, urls) = (&given.authority, given.count, &given.urls);
-    let registry = call.registry();
-    let minted = registry.mint(&call.who, authority, style.as_ref(), count, urls, made);
+    let (authority, count) = (&given.authority, given.count);
+    let minted = call
+        .registry()
+        .mint(&call.who, authority, &options, count, made);
     // Names are stored some hundreds at a time, and stay. A client that hears only of the error
     // would never learn of those that were stored before it.
     if names.is_empty() {
@@ -163,21 +158,9 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
     act(call, NameAction::Edit(edit))
 }
 
-pub(super) fn erase(call: &Call) -> Result<Answer, Problem> {
-    act(call, NameAction::Erase)
-}
-
-pub(super) fn activate(call: &Call) -> Result<Answer, Problem> {
-    act(call, NameAction::Activate)
-}
-
 pub(super) fn withdraw(call: &Call) -> Result<Answer, Problem> {
     let api::NewTombstone { reason, successor } = call.read()?;
     act(call, NameAction::Withdraw { reason, successor })
-}
-
-pub(super) fn restore(call: &Call) -> Result<Answer, Problem> {
-    act(call, NameAction::Restore)
 }
 
 pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
@@ -194,7 +177,7 @@ pub(super) fn undo(call: &Call) -> Result<Answer, Problem> {
     act(call, NameAction::Undo(given.event))
 }
 
-fn act(call: &Call, action: NameAction) -> Result<Answer, Problem> {
+pub(super) fn act(call: &Call, action: NameAction) -> Result<Answer, Problem> {
     let expected = call.expected()?;
     let acted = call
         .registry()

@@ -127,16 +127,10 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
         return Err(Problem::usage("the body is a JSON object"));
     };
     let act = NamespaceAct::Change(Box::new(form(whole)?));
+    let mut order = NamespaceOrder::new(act, &why);
     // What was looked at is what is changed.
-    let expects = call.expected()?.or(Some(entry.version));
-    act_on(
-        call,
-        call.id(),
-        NamespaceOrder {
-            expects,
-            ..NamespaceOrder::new(act, &why)
-        },
-    )
+    order.expects = call.expected()?.or(Some(entry.version));
+    act_on(call, call.id(), order)
 }
 
 pub(super) fn approve(call: &Call) -> Result<Answer, Problem> {
@@ -156,45 +150,19 @@ pub(super) fn renew(call: &Call) -> Result<Answer, Problem> {
     order(call, call.id(), NamespaceAct::Renew { until }, &given.why)
 }
 
-pub(super) fn refuse(call: &Call) -> Result<Answer, Problem> {
-    with_reason(call, NamespaceAct::Refuse)
-}
-
-pub(super) fn claim(call: &Call) -> Result<Answer, Problem> {
-    with_reason(call, NamespaceAct::Claim)
-}
-
 pub(super) fn take_back(call: &Call) -> Result<Answer, Problem> {
     order(call, call.id(), NamespaceAct::TakeBack, "")
 }
 
-pub(super) fn verify(call: &Call) -> Result<Answer, Problem> {
-    with_reason(call, NamespaceAct::Verify)
-}
-
-pub(super) fn deprecate(call: &Call) -> Result<Answer, Problem> {
-    with_reason(call, NamespaceAct::Deprecate)
-}
-
-pub(super) fn withdraw(call: &Call) -> Result<Answer, Problem> {
-    with_reason(call, NamespaceAct::Withdraw)
-}
-
-fn with_reason(call: &Call, act: NamespaceAct) -> Result<Answer, Problem> {
+pub(super) fn with_reason(call: &Call, act: NamespaceAct) -> Result<Answer, Problem> {
     let given: api::NamespaceReason = call.read()?;
     order(call, call.id(), act, &given.why)
 }
 
 fn order(call: &Call, name: &str, act: NamespaceAct, why: &str) -> Result<Answer, Problem> {
-    let expects = call.expected()?;
-    act_on(
-        call,
-        name,
-        NamespaceOrder {
-            expects,
-            ..NamespaceOrder::new(act, why)
-        },
-    )
+    let mut order = NamespaceOrder::new(act, why);
+    order.expects = call.expected()?;
+    act_on(call, name, order)
 }
 
 /// Does it, or says what would be done; with the examples that come out differently.

@@ -3,24 +3,26 @@
 use handfast_api::{
     About, AccessRequest, Account, AccountChange, AccountPage, Authority, AuthorityChange,
     AuthorityPage, AuthorityRequest, EventPage, Found, GrantOn, GroupPage, Growth, Holdings,
-    Inspection, Job, JobDone, JobPage, ListedEventPage, LogKey, Minted, Name, NameChange, NamePage,
-    Namespace, NamespaceApproval, NamespaceChange, NamespaceComment, NamespaceDone,
-    NamespaceHistory, NamespacePage, NamespacePolicy, NamespaceProposal, NamespaceReason,
-    NamespaceRenewal, NewAccessRequest, NewAccount, NewAuthority, NewComment, NewDecline, NewGrant,
-    NewGroup, NewJob, NewLog, NewMint, NewName, NewNamespacePolicy, NewToken, NewTombstone,
-    NewUndo, OutcomePage, Person, Proof, RoleReason, Statistics, ThisAccount, Token, Transfer,
-    limits,
+    Inspection, Invitation, Job, JobDone, JobPage, ListedEventPage, LogKey, Minted, Name,
+    NameChange, NamePage, Namespace, NamespaceApproval, NamespaceChange, NamespaceComment,
+    NamespaceDone, NamespaceHistory, NamespacePage, NamespacePolicy, NamespaceProposal,
+    NamespaceReason, NamespaceRenewal, NewAccessRequest, NewAccount, NewAuthority, NewComment,
+    NewDecline, NewGrant, NewGroup, NewInvitation, NewJob, NewLog, NewMint, NewName,
+    NewNamespacePolicy, NewPassword, NewToken, NewTombstone, NewUndo, OutcomePage, Person, Proof,
+    RoleReason, SignInLink, SignInPage, Statistics, ThisAccount, Token, Transfer, limits,
 };
+use handfast_registry::{AuthorityAction, NameAction, NamespaceAct};
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value as Json};
 
 use super::call::{Answer, Call};
 use super::jobs::Wanted;
+use super::namespaces::with_reason;
 use super::problem::Problem;
 use super::route::{Group, Handler, Kind, Parameter, RequestBody, ResponseBody, Route};
 use super::{
     about, access, accounts, authorities, events, groups, jobs, log, names, namespaces, search,
-    tokens,
+    sign_in, tokens,
 };
 
 /// All of them.
@@ -47,7 +49,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         tag: "Accounts",
-        about: "Accounts and their tokens.",
+        about: "Accounts, their tokens, and how people sign in.",
         routes: ACCOUNTS,
     },
     Group {
@@ -204,11 +206,14 @@ const NAMES: &[Route] = &[
     get("/names/{id}", "showName", names::show).query(&[AT]).gives::<Name>().errors(SHOW),
     change("PATCH", "/names/{id}", "changeName", names::change).takes::<NameChange>()
         .gives::<Name>(),
-    change("DELETE", "/names/{id}", "eraseName", names::erase).empty(),
-    post("/names/{id}/activate", "activateName", names::activate).gives::<Name>(),
+    change("DELETE", "/names/{id}", "eraseName", |call| names::act(call, NameAction::Erase))
+        .empty(),
+    post("/names/{id}/activate", "activateName", |call| names::act(call, NameAction::Activate))
+        .gives::<Name>(),
     post("/names/{id}/withdraw", "withdrawName", names::withdraw).takes::<NewTombstone>()
         .gives::<Name>(),
-    post("/names/{id}/restore", "restoreName", names::restore).gives::<Name>(),
+    post("/names/{id}/restore", "restoreName", |call| names::act(call, NameAction::Restore))
+        .gives::<Name>(),
     post("/names/{id}/transfer", "transferName", names::transfer).takes::<Transfer>()
         .gives::<Name>(),
     post("/names/{id}/undo", "undoName", names::undo)
@@ -231,8 +236,8 @@ const AUTHORITIES: &[Route] = &[
         .errors(&[304, 400, 401, 403, 404, 422, 503]),
     change("PATCH", "/authorities/{authority}", "changeAuthority", authorities::change)
         .takes::<AuthorityChange>().gives::<Authority>(),
-    post("/authorities/{authority}/approve", "approveAuthority", authorities::approve)
-        .gives::<Authority>(),
+    post("/authorities/{authority}/approve", "approveAuthority",
+        |call| authorities::act(call, AuthorityAction::Approve)).gives::<Authority>(),
     post("/authorities/{authority}/decline", "declineAuthority", authorities::decline)
         .takes_body(RequestBody::OptionalJson(SchemaGenerator::subschema_for::<NewDecline>))
         .empty(),
@@ -270,6 +275,16 @@ const ACCOUNTS: &[Route] = &[
     get("/tokens", "listTokens", tokens::list).known(true).gives::<Vec<Token>>(),
     post("/tokens", "createToken", tokens::create).takes::<NewToken>().creates().gives::<Token>(),
     change("DELETE", "/tokens/{token}", "revokeToken", tokens::revoke).empty(),
+    post("/accounts/{account}/sign-in-link", "createSignInLink", sign_in::link)
+        .gives::<SignInLink>(),
+    change("PUT", "/accounts/{account}/password", "setPassword", sign_in::password)
+        .takes::<NewPassword>().empty().hashing(),
+    post("/invitations", "invite", sign_in::invite).takes::<NewInvitation>()
+        .gives::<Invitation>(),
+    get("/sign-ins", "listSignIns", sign_in::list).known(true).query(&[
+            text("account", "Only those of this account: by default all, for administrators."),
+            AFTER, LIMIT,
+        ]).gives::<SignInPage>().errors(READ_BY_NAME),
 ];
 
 #[rustfmt::skip]
@@ -387,15 +402,20 @@ const NAMESPACES: &[Route] = &[
         .errors(&[400, 401, 403, 404, 409, 413, 415, 422, 503]),
     act("/namespaces/{namespace}/approve", "approveNamespace", namespaces::approve)
         .takes::<NamespaceApproval>(),
-    act("/namespaces/{namespace}/refuse", "refuseNamespace", namespaces::refuse),
-    act("/namespaces/{namespace}/claim", "claimNamespace", namespaces::claim),
+    act("/namespaces/{namespace}/refuse", "refuseNamespace",
+        |call| with_reason(call, NamespaceAct::Refuse)),
+    act("/namespaces/{namespace}/claim", "claimNamespace",
+        |call| with_reason(call, NamespaceAct::Claim)),
     change("DELETE", "/namespaces/{namespace}/claim", "takeBackClaim", namespaces::take_back)
         .query(&[DRY_RUN]).gives::<NamespaceDone>(),
-    act("/namespaces/{namespace}/verify", "verifyNamespace", namespaces::verify),
+    act("/namespaces/{namespace}/verify", "verifyNamespace",
+        |call| with_reason(call, NamespaceAct::Verify)),
     act("/namespaces/{namespace}/renew", "renewNamespace", namespaces::renew)
         .takes::<NamespaceRenewal>(),
-    act("/namespaces/{namespace}/deprecate", "deprecateNamespace", namespaces::deprecate),
-    act("/namespaces/{namespace}/withdraw", "withdrawNamespace", namespaces::withdraw),
+    act("/namespaces/{namespace}/deprecate", "deprecateNamespace",
+        |call| with_reason(call, NamespaceAct::Deprecate)),
+    act("/namespaces/{namespace}/withdraw", "withdrawNamespace",
+        |call| with_reason(call, NamespaceAct::Withdraw)),
     get("/namespace-policy", "showPolicy", namespaces::policy).gives::<NamespacePolicy>()
         .errors(SHOW),
     change("PUT", "/namespace-policy", "setPolicy", namespaces::set_policy)

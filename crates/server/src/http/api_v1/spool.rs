@@ -12,9 +12,10 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use handfast_registry::{Format, Import, Job, Principal, Registry, RegistryError, sync_name};
+use handfast_registry::{Format, Import, Job, Principal, Registry, StartedImport, sync_name};
 use http_body_util::BodyExt;
 use hyper::StatusCode;
 use hyper::body::Bytes;
@@ -66,7 +67,7 @@ pub(super) struct Spooled {
     api: Arc<Api>,
     account: String,
     path: PathBuf,
-    size: u64,
+    pub(super) size: u64,
     pub(super) digest: [u8; 32],
 }
 
@@ -86,11 +87,6 @@ impl Spooled {
     /// What was received.
     pub(super) fn open(&self) -> Result<File, Problem> {
         File::open(&self.path).map_err(|error| failed(&error))
-    }
-
-    /// How many bytes that is.
-    pub(super) fn size(&self) -> u64 {
-        self.size
     }
 
     /// Counts bytes before they are written.
@@ -148,7 +144,7 @@ pub(super) fn receive(call: &Call, body: Incoming) -> Result<Spooled, Problem> {
     let folder = call.registry().folder().join(FOLDER);
     let mut builder = fs::DirBuilder::new();
     let made = builder.recursive(true).mode(0o700).create(&folder);
-    let name = call.api.new_spool_number();
+    let name = call.api.spool_files.fetch_add(1, Ordering::Relaxed);
     let mut spooled = Spooled {
         api: Arc::clone(&call.api),
         account: call.who.to_string(),
@@ -269,9 +265,7 @@ pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<A
             sync_name(&call.registry().folder().join(FOLDER))
         });
     stored.map_err(|error| failed(&error))?;
-    take(&call.api, &call.who, &job, path, move |registry, who| {
-        registry.finish_import(who, started, file, &mut |_| ())
-    })?;
+    take(&call.api, &call.who, &job, path, started, file)?;
     Answer::accepted(call, job)
 }
 
@@ -309,9 +303,7 @@ pub(super) fn resume(api: &Arc<Api>, who: &Principal, job: &Job) -> Result<Job, 
         .start_import(who, &import, &mut file)?
         .left_alone();
     let job = started.job().cloned().ok_or_else(gone)?;
-    take(api, who, &job, path, move |registry, who| {
-        registry.finish_import(who, started, file, &mut |_| ())
-    })?;
+    take(api, who, &job, path, started, file)?;
     Ok(job)
 }
 
@@ -320,24 +312,20 @@ fn take(
     who: &Principal,
     job: &Job,
     path: PathBuf,
-    finish: impl FnOnce(&Registry, &Principal) -> Result<handfast_registry::Imported, RegistryError>
-    + Send
-    + 'static,
+    started: StartedImport,
+    file: File,
 ) -> Result<(), Problem> {
     let (at_work, who, number) = (Arc::clone(api), who.clone(), job.number);
     api.background.run(move || {
-        let taken = finish(at_work.registry(), &who);
+        let registry = at_work.registry();
+        let taken = registry.finish_import(&who, started, file, &mut |_| ());
         if let Err(error) = &taken
             && error.code() != "cancelled"
         {
             tracing::warn!(job = number, %error, "an import was not finished");
         }
         // The body of an import that can be resumed stays.
-        if at_work
-            .registry()
-            .job(number)
-            .is_ok_and(|job| job.ended.is_some())
-        {
+        if registry.job(number).is_ok_and(|job| job.ended.is_some()) {
             remove(&path);
         }
     })

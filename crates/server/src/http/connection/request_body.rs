@@ -120,9 +120,7 @@ impl Incoming {
         }
         Ok(counted(bytes, memory))
     }
-}
 
-impl Incoming {
     /// A form, or another short text of an anonymous client; or the response that it did not come.
     pub(crate) async fn text(
         self,

@@ -5,7 +5,6 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use handfast_wire::crypto::SigningKey;
 use rustls::client::danger::HandshakeSignatureValid;
@@ -23,6 +22,7 @@ use crate::http::acme::Acme;
 use crate::http::acme::challenges::{ACME_TLS, Challenges};
 use crate::http::connection::self_signed::self_signed;
 use crate::runtime::lock::Lock;
+use crate::runtime::reloaded_file::ReloadedFile;
 
 /// The source of the certificate.
 #[derive(Clone, Debug, Default)]
@@ -114,7 +114,7 @@ pub(crate) fn acceptor(
             protocols.push(ACME_TLS.to_vec());
             resolver
         }
-        Tls::Files(files) => Arc::new(Renewed::new(files.clone())?),
+        Tls::Files(files) => Arc::new(Renewed::new(files)?),
         Tls::Site => Arc::new(ReplaceableCertificate::new(self_signed(site, names)?)),
     };
     let certificate = Arc::clone(&resolver);
@@ -142,8 +142,8 @@ impl CurrentCertificate for ReplaceableCertificate {
 
 impl CurrentCertificate for Renewed {
     fn current(&self) -> Arc<CertifiedKey> {
-        let current = self.current.lock();
-        Arc::clone(&current.0)
+        let now = self.opened.elapsed().as_millis();
+        self.files.current(u64::try_from(now).unwrap_or(u64::MAX))
     }
 }
 
@@ -176,58 +176,30 @@ impl ResolvesServerCert for ReplaceableCertificate {
         if is_challenge {
             return self.challenges.certificate(hello.server_name());
         }
-        let key = self.key.lock();
-        Some(Arc::clone(&key))
+        Some(self.current())
     }
 }
 
 /// A certificate from files, which may be replaced while the server runs.
 #[derive(Debug)]
 struct Renewed {
-    files: TlsFiles,
-    /// The certificate, when its file was written, and when that was last looked at.
-    current: Lock<(Arc<CertifiedKey>, Option<SystemTime>, Instant)>,
+    files: ReloadedFile<TlsFiles, CertifiedKey>,
+    opened: Instant,
 }
 
-/// How often the files are looked at.
-const LOOK: Duration = Duration::from_mins(1);
-
 impl Renewed {
-    fn new(files: TlsFiles) -> io::Result<Self> {
-        let current = (
-            Arc::new(from_files(&files)?),
-            files.written(),
-            Instant::now(),
-        );
+    fn new(files: &TlsFiles) -> io::Result<Self> {
+        let certificate = files.certificate.clone();
         Ok(Self {
-            files,
-            current: Lock::new(current),
+            files: ReloadedFile::open(files.clone(), certificate, from_files, 0)?,
+            opened: Instant::now(),
         })
     }
 }
 
 impl ResolvesServerCert for Renewed {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        let mut current = self.current.lock();
-        let (key, written, looked) = &mut *current;
-        if looked.elapsed() >= LOOK {
-            *looked = Instant::now();
-            let now = self.files.written();
-            if now != *written {
-                // Half of a pair may be written yet: the old one is good until both are.
-                match from_files(&self.files) {
-                    Ok(new) => (*key, *written) = (Arc::new(new), now),
-                    Err(error) => tracing::warn!(%error, "the new certificate cannot be used"),
-                }
-            }
-        }
-        Some(Arc::clone(key))
-    }
-}
-
-impl TlsFiles {
-    fn written(&self) -> Option<SystemTime> {
-        std::fs::metadata(&self.certificate).ok()?.modified().ok()
+        Some(self.current())
     }
 }
 

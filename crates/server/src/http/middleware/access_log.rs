@@ -21,6 +21,7 @@ use hyper::{Request, Response, Version};
 use serde_json::json;
 
 use crate::http::connection::request_body::Incoming;
+use crate::http::resolver::target::date;
 use crate::http::response::Body;
 
 /// The header by which a request is known in several logs.
@@ -191,19 +192,13 @@ fn quoted(bytes: &[u8]) -> String {
     line
 }
 
-/// `15/Nov/2026:12:00:00 +0000`, from the time in RFC 3339.
+/// `15/Nov/2026:12:00:00 +0000`, from `Sun, 15 Nov 2026 12:00:00 GMT`.
 fn common_time(now: u64) -> String {
-    let time = rfc3339(now);
+    let time = date(now / 1_000);
     let part = |range| time.get(range).unwrap_or_default();
-    let month: usize = part(5..7).parse().unwrap_or_default();
-    let month = MONTHS.get(month.wrapping_sub(1)).copied();
-    let (day, year, clock) = (part(8..10), part(0..4), part(11..19));
-    format!("{day}/{}/{year}:{clock} +0000", month.unwrap_or("???"))
+    let (day, month, year, clock) = (part(5..7), part(8..11), part(12..16), part(17..25));
+    format!("{day}/{month}/{year}:{clock} +0000")
 }
-
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
 
 /// The id that a client or a proxy has given a request, if it can stand in a log as it is.
 pub(crate) fn given_id(request: &Request<Incoming>) -> Option<HeaderValue> {

@@ -72,6 +72,38 @@ impl fmt::Display for PublicUrl {
     }
 }
 
+/// The base of links for people: the public URL, or the address where the server listens. On this
+/// machine that is plain HTTP, over a network a password would be readable on the way.
+///
+/// ```
+/// use handfast_server::base_url;
+///
+/// assert_eq!(base_url(None, "0.0.0.0:8000".parse()?), "http://127.0.0.1:8000");
+/// assert_eq!(base_url(None, "192.0.2.7:8000".parse()?), "https://192.0.2.7:8000");
+/// assert_eq!(base_url(None, "[::1]:443".parse()?), "https://[::1]");
+/// let public = "https://pid.example.org/".parse().unwrap();
+/// assert_eq!(base_url(Some(&public), "0.0.0.0:8000".parse()?), "https://pid.example.org");
+/// # Ok::<_, std::net::AddrParseError>(())
+/// ```
+#[must_use]
+pub fn base_url(public: Option<&PublicUrl>, listen: SocketAddr) -> String {
+    if let Some(public) = public {
+        return public.to_string();
+    }
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => std::net::Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => std::net::Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    let is_plain = ip.to_canonical().is_loopback() && listen.port() != 443;
+    let scheme = if is_plain { "http" } else { "https" };
+    let host = HostPort {
+        host: HostName::Address(ip),
+        port: Some(listen.port()).filter(|port| *port != 443),
+    };
+    format!("{scheme}://{host}")
+}
+
 /// A host, in lower case, and perhaps a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct HostPort {
@@ -209,9 +241,6 @@ impl OwnHosts {
     }
 
     fn is_ours(&self, said: &HostPort, caller: &Caller) -> bool {
-        if self.public.as_ref().is_some_and(|own| own.host == *said) {
-            return true;
-        }
         let public_port = self.public.as_ref().and_then(|own| own.host.port);
         let is_port = said.port.is_none_or(|port| {
             [80, 443, self.listen.port()].contains(&port) || public_port == Some(port)
@@ -220,13 +249,8 @@ impl OwnHosts {
     }
 
     fn is_our_host(&self, host: &HostName, caller: &Caller) -> bool {
-        if self
-            .public
-            .as_ref()
-            .is_some_and(|own| own.host.host == *host)
-        {
-            return true;
-        }
+        let public = self.public.as_ref();
+        let is_public = public.is_some_and(|own| own.host.host == *host);
         let is_known = match host {
             HostName::Address(address) => {
                 let local = caller.local.map(|local| local.ip().to_canonical());
@@ -236,7 +260,7 @@ impl OwnHosts {
             }
             HostName::Name(name) => name == LOCALHOST || self.names.contains(name),
         };
-        is_known || self.certified().iter().any(|own| own.covers(host))
+        is_public || is_known || self.certified().iter().any(|own| own.covers(host))
     }
 
     /// The names of the certificate that is used now.
@@ -248,7 +272,7 @@ impl OwnHosts {
         {
             return Arc::clone(names);
         }
-        let names: Arc<[HostName]> = certificate_names(&current).into();
+        let names: Arc<[HostName]> = certificate_names(&current).unwrap_or_default().into();
         *certified = Some((current, Arc::clone(&names)));
         names
     }
@@ -265,9 +289,8 @@ impl OwnHosts {
         if !uses_credentials(part, caller, request) {
             return None;
         }
-        let text = said(request.uri(), request.headers());
         // Before HTTP/1.1 a client need not say.
-        let text = text?;
+        let text = said(request.uri(), request.headers())?;
         let host = HostPort::parse(text);
         if host.is_some_and(|host| self.is_ours(&host, caller)) {
             return None;
@@ -323,16 +346,9 @@ fn uses_credentials(part: Part, caller: &Caller, request: &Request<Incoming>) ->
     }
 }
 
-fn certificate_names(key: &CertifiedKey) -> Vec<HostName> {
-    let Some(der) = key.cert.first() else {
-        return Vec::new();
-    };
-    let Ok((_, certificate)) = X509Certificate::from_der(der) else {
-        return Vec::new();
-    };
-    let Ok(Some(names)) = certificate.subject_alternative_name() else {
-        return Vec::new();
-    };
+fn certificate_names(key: &CertifiedKey) -> Option<Vec<HostName>> {
+    let (_, certificate) = X509Certificate::from_der(key.cert.first()?).ok()?;
+    let names = certificate.subject_alternative_name().ok()??;
     let names = names.value.general_names.iter();
     let read = names.filter_map(|name| match name {
         GeneralName::DNSName(name) => Some(HostName::Name(name.to_ascii_lowercase())),
@@ -344,7 +360,7 @@ fn certificate_names(key: &CertifiedKey) -> Vec<HostName> {
         }
         _ => None,
     });
-    read.collect()
+    Some(read.collect())
 }
 
 /// The names of this machine: its host name, and those in its list of hosts.
@@ -432,7 +448,7 @@ mod tests {
         let der = rustls::pki_types::PrivatePkcs8KeyDer::from(key.serialize_der());
         let provider = rustls::crypto::aws_lc_rs::default_provider();
         let certified = CertifiedKey::from_der(chain, der.into(), &provider).unwrap();
-        let found = certificate_names(&certified);
+        let found = certificate_names(&certified).unwrap();
         let is_certified = |text: &str| {
             let host = HostPort::parse(text).unwrap().host;
             found.iter().any(|own| own.covers(&host))

@@ -2,19 +2,13 @@
 
 use handfast_registry::{parse_rfc3339, rfc3339};
 
-/// How fine a date is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Granularity {
-    Day,
-    Second,
-}
-
 /// A date that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OaiDate {
     /// Its beginning, in milliseconds since 1970.
     start: u64,
-    pub(crate) granularity: Granularity,
+    /// How fine it is: a day, or a second.
+    pub(crate) length: u64,
 }
 
 const SECOND: u64 = 1_000;
@@ -23,13 +17,13 @@ const DAY: u64 = 86_400 * SECOND;
 impl OaiDate {
     /// `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ssZ`, and no other spelling.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (whole, granularity) = match text.len() {
-            10 => (format!("{text}T00:00:00Z"), Granularity::Day),
-            20 => (text.to_string(), Granularity::Second),
+        let (whole, length) = match text.len() {
+            10 => (format!("{text}T00:00:00Z"), DAY),
+            20 => (text.to_string(), SECOND),
             _ => return None,
         };
         let start = parse_rfc3339(&whole)?;
-        (rfc3339(start) == whole).then_some(Self { start, granularity })
+        (rfc3339(start) == whole).then_some(Self { start, length })
     }
 
     /// Its first millisecond.
@@ -39,11 +33,7 @@ impl OaiDate {
 
     /// Its last millisecond: `until` includes the day or second that it names.
     pub(crate) fn end(self) -> u64 {
-        self.start
-            + match self.granularity {
-                Granularity::Day => DAY - 1,
-                Granularity::Second => SECOND - 1,
-            }
+        self.start + self.length - 1
     }
 }
 

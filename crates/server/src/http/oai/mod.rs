@@ -11,7 +11,7 @@ mod token;
 use std::sync::Arc;
 
 use handfast_registry::{NamespaceChange, NamespacesChanged};
-use hyper::{Method, Request as HttpRequest, Response, StatusCode};
+use hyper::{Method, Request as HttpRequest, Response, StatusCode, Uri};
 
 use self::record::{OAI_DC, header, record};
 use self::request::{Format, OaiError, Request, Selection, Set};
@@ -79,7 +79,8 @@ impl Repository<'_> {
             ],
         );
         xml.text("responseDate", &date::written(self.web.context.now()));
-        let found = Request::read(&arguments).and_then(|request| self.find(request));
+        let mut content = Xml::default();
+        let found = Request::read(&arguments).and_then(|request| self.find(&mut content, request));
         let is_said_again = found.as_ref().err().is_none_or(|fault| !fault.is_of_form());
         let said: Vec<_> = arguments
             .iter()
@@ -88,30 +89,42 @@ impl Repository<'_> {
             .collect();
         xml.element("request", &said, &self.url());
         match found {
-            Ok(found) => self.write(&mut xml, &found),
+            Ok(()) => xml.put(content),
             Err(fault) => xml.element("error", &[("code", fault.code)], &fault.message),
         }
         xml.finish()
     }
 
-    fn find(&self, request: Request) -> Result<OaiAnswer, OaiError> {
-        Ok(match request {
+    /// Writes the content of a response.
+    fn find(&self, xml: &mut Xml, request: Request) -> Result<(), OaiError> {
+        match request {
             Request::GetRecord { identifier, format } => {
-                OaiAnswer::Record(self.item(&identifier)?, format)
+                let item = self.item(&identifier)?;
+                xml.open("GetRecord", &[]);
+                record(xml, &item, format, self.base);
             }
-            Request::Identify => OaiAnswer::Identity,
-            Request::ListIdentifiers(selection) => OaiAnswer::Identifiers(self.list(&selection)?),
+            Request::Identify => self.identify(xml),
+            Request::ListIdentifiers(selection) => {
+                xml.open("ListIdentifiers", &[]);
+                self.list(xml, &selection, header)?;
+            }
             Request::ListMetadataFormats { identifier } => {
                 let item = identifier.map(|identifier| self.item(&identifier));
                 if item.transpose()?.is_some_and(|item| item.deleted) {
                     let message = "the entry is gone, and nothing is said of it any more";
                     return Err(OaiError::new("noMetadataFormats", message));
                 }
-                OaiAnswer::Formats
+                formats(xml);
             }
-            Request::ListRecords(selection) => OaiAnswer::Records(self.list(&selection)?),
-            Request::ListSets => OaiAnswer::Sets,
-        })
+            Request::ListRecords(selection) => {
+                xml.open("ListRecords", &[]);
+                self.list(xml, &selection, |xml, change| {
+                    record(xml, change, selection.format, self.base);
+                })?;
+            }
+            Request::ListSets => sets(xml),
+        }
+        Ok(())
     }
 
     /// An item by its identifier, such as `info:lccn/`.
@@ -124,7 +137,13 @@ impl Repository<'_> {
             .ok_or_else(unknown)
     }
 
-    fn list(&self, selection: &Selection) -> Result<OaiPage, OaiError> {
+    /// Writes a part of a list.
+    fn list(
+        &self,
+        xml: &mut Xml,
+        selection: &Selection,
+        write: impl Fn(&mut Xml, &NamespaceChange),
+    ) -> Result<(), OaiError> {
         let mut all = self.changes(&NamespacesChanged {
             from: selection.from,
             until: selection.until,
@@ -157,13 +176,15 @@ impl Repository<'_> {
             _ if selection.after.is_some() => Some(String::new()),
             _ => None,
         };
-        Ok(OaiPage {
-            format: selection.format,
-            records: all,
-            cursor: selection.cursor,
-            size,
-            token,
-        })
+        for change in &all {
+            write(xml, change);
+        }
+        if let Some(token) = token {
+            let (size, cursor) = (size.to_string(), selection.cursor.to_string());
+            let said = [("completeListSize", &*size), ("cursor", &*cursor)];
+            xml.element("resumptionToken", &said, &token);
+        }
+        Ok(())
     }
 
     fn changes(&self, wanted: &NamespacesChanged) -> Vec<NamespaceChange> {
@@ -172,32 +193,6 @@ impl Repository<'_> {
 
     fn url(&self) -> String {
         format!("{}/oai", self.base)
-    }
-
-    fn write(&self, xml: &mut Xml, found: &OaiAnswer) {
-        match found {
-            OaiAnswer::Formats => formats(xml),
-            OaiAnswer::Identifiers(page) => {
-                xml.open("ListIdentifiers", &[]);
-                for change in &page.records {
-                    header(xml, change);
-                }
-                page.end(xml);
-            }
-            OaiAnswer::Identity => self.identify(xml),
-            OaiAnswer::Record(change, format) => {
-                xml.open("GetRecord", &[]);
-                record(xml, change, *format, self.base);
-            }
-            OaiAnswer::Records(page) => {
-                xml.open("ListRecords", &[]);
-                for change in &page.records {
-                    record(xml, change, page.format, self.base);
-                }
-                page.end(xml);
-            }
-            OaiAnswer::Sets => sets(xml),
-        }
     }
 
     fn identify(&self, xml: &mut Xml) {
@@ -230,51 +225,13 @@ impl Repository<'_> {
         {
             return email.to_string();
         }
-        let host = self.base.split("://").nth(1).unwrap_or_default();
-        let host = host.split('/').next().unwrap_or_default();
-        let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let host = match host.rsplit_once(':') {
-            Some((name, port)) if is_port(port) => name,
-            _ => host,
-        };
+        let base = self.base.parse::<Uri>().ok();
+        let host = base.as_ref().and_then(Uri::host).unwrap_or_default();
         let own = format!("postmaster@{host}");
         if is_email(&own) {
             own
         } else {
             "postmaster@localhost.invalid".to_string()
-        }
-    }
-}
-
-/// A response.
-enum OaiAnswer {
-    Formats,
-    Identifiers(OaiPage),
-    Identity,
-    Record(NamespaceChange, Format),
-    Records(OaiPage),
-    Sets,
-}
-
-/// A part of a list.
-struct OaiPage {
-    format: Format,
-    records: Vec<NamespaceChange>,
-    cursor: usize,
-    /// How long all of it is.
-    size: usize,
-    token: Option<String>,
-}
-
-impl OaiPage {
-    fn end(&self, xml: &mut Xml) {
-        if let Some(token) = &self.token {
-            let (size, cursor) = (self.size.to_string(), self.cursor.to_string());
-            let said = [
-                ("completeListSize", size.as_str()),
-                ("cursor", cursor.as_str()),
-            ];
-            xml.element("resumptionToken", &said, token);
         }
     }
 }

@@ -234,7 +234,7 @@ impl<'a> OaiArguments<'a> {
     fn selection(&self) -> Result<Selection, OaiError> {
         let (from, until) = (self.date("from")?, self.date("until")?);
         if let (Some(from), Some(until)) = (from, until) {
-            if from.granularity != until.granularity {
+            if from.length != until.length {
                 return Err(OaiError::argument("from and until are not equally fine"));
             }
             if from.start() > until.end() {

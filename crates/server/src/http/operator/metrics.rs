@@ -14,6 +14,7 @@ use crate::http::operator::endpoints::CLASSES;
 use crate::http::operator::readiness;
 use crate::http::response::{Body, reply};
 use crate::http::{Part, Web};
+use crate::status::octets;
 
 pub(crate) fn answer(web: &Arc<Web>) -> Response<Body> {
     let mut page = MetricsPage::default();
@@ -123,18 +124,21 @@ fn load(page: &mut MetricsPage, web: &Arc<Web>) {
 fn stored(page: &mut MetricsPage, web: &Arc<Web>) {
     let registry = web.registry();
     if let Ok(statistics) = registry.statistics() {
-        page.gauge("handfast_names", "Names that are stored.", statistics.names);
-        let authorities = statistics.authorities;
-        page.gauge(
-            "handfast_authorities",
-            "Authorities that are stored.",
-            authorities,
-        );
-        page.gauge(
-            "handfast_events",
-            "Events since the beginning.",
-            statistics.events,
-        );
+        for (name, help, count) in [
+            ("handfast_names", "Names that are stored.", statistics.names),
+            (
+                "handfast_authorities",
+                "Authorities that are stored.",
+                statistics.authorities,
+            ),
+            (
+                "handfast_events",
+                "Events since the beginning.",
+                statistics.events,
+            ),
+        ] {
+            page.gauge(name, help, count);
+        }
     }
     page.gauge(
         "handfast_store_writable",
@@ -164,11 +168,12 @@ fn stored(page: &mut MetricsPage, web: &Arc<Web>) {
 
 /// The process, by the names that clients of Prometheus give it.
 fn process(page: &mut MetricsPage, web: &Arc<Web>) {
-    if let Some(bytes) = memory("VmRSS:") {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if let Some(bytes) = octets(&status, "VmRSS:") {
         let help = "Memory in use, with mapped pages of the store.";
         page.gauge("process_resident_memory_bytes", help, bytes);
     }
-    if let Some(bytes) = memory("RssAnon:") {
+    if let Some(bytes) = octets(&status, "RssAnon:") {
         let help = "Memory in use, without mapped pages of files.";
         page.gauge("handfast_private_memory_bytes", help, bytes);
     }
@@ -183,14 +188,6 @@ fn process(page: &mut MetricsPage, web: &Arc<Web>) {
     let version = concat!("version=\"", env!("CARGO_PKG_VERSION"), "\"");
     let program = [(version.to_string(), 1)];
     page.metric("handfast_build_info", "gauge", "The program.", program);
-}
-
-/// A number of the system's about this process, in bytes; nothing where the system has none.
-fn memory(field: &str) -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1_024)
 }
 
 fn open_files() -> Option<u64> {

@@ -1,5 +1,10 @@
 //! Filters of templates: a module with templates imports this one under the name `filters`.
 
+#![expect(
+    unreachable_pub,
+    reason = "the macro of askama makes a public method of each filter"
+)]
+
 use std::fmt::Display;
 
 use askama::filters::Safe;
@@ -7,6 +12,7 @@ use askama::{Result, Values};
 
 use crate::http::pages::escaper::escaped;
 use crate::http::pages::words;
+use crate::http::percent::{COMPONENT, encode};
 use crate::http::registry_pages::contact::ContactLink;
 use crate::http::resolver::target::escaped_text;
 
@@ -22,6 +28,12 @@ pub(crate) fn breaks(text: impl Display, _: &dyn Values) -> Result<Safe<String>>
         out.push_str(part);
     }
     Ok(Safe(out))
+}
+
+/// A part of a URL, percent-encoded.
+#[askama::filter_fn]
+pub(crate) fn component(text: impl Display, _: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(encode(&text.to_string(), COMPONENT)))
 }
 
 /// A contact: a link if it is an address for mail or the web, else words with their lines.
@@ -44,6 +56,22 @@ pub(crate) fn contact_link(text: impl Display, _: &dyn Values) -> Result<Safe<St
 #[askama::filter_fn]
 pub(crate) fn lines(text: impl Display, _: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(lines_of(&text.to_string())))
+}
+
+/// A text of several paragraphs, with blank lines between them. Lines are as long as the page is
+/// wide, wherever their author broke them.
+#[askama::filter_fn]
+pub(crate) fn paragraphs(text: impl Display, _: &dyn Values) -> Result<Safe<String>> {
+    let text = text.to_string().replace("\r\n", "\n");
+    let mut out = String::new();
+    for part in text
+        .split("\n\n")
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+    {
+        out.extend(["<p>", &escaped(part), "</p>\n"]);
+    }
+    Ok(Safe(out))
 }
 
 fn lines_of(text: &str) -> String {

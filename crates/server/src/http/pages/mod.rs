@@ -6,6 +6,7 @@
 //! `console/base.html` (the console). `docs/pages.md` describes how to add one.
 
 pub(crate) mod assets;
+pub(crate) mod authority;
 pub(crate) mod escaper;
 pub(crate) mod filters;
 pub(crate) mod site;

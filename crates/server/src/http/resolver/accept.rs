@@ -56,17 +56,11 @@ impl Accept {
             return FULL;
         }
         let family = media.split('/').next().unwrap_or_default();
-        let fits = [
-            |range: &str, media: &str, _: &str| range == media,
-            |range: &str, _: &str, family: &str| range.strip_suffix("/*") == Some(family),
-            |range: &str, _: &str, _: &str| range == "*/*",
-        ];
-        fits.iter()
-            .find_map(|fits| {
-                let mut ranges = self.ranges.iter();
-                ranges.find(|(range, _)| fits(range, media, family))
-            })
-            .map_or(0, |(_, weight)| *weight)
+        let named = |wanted: &str| self.ranges.iter().find(|(range, _)| range == wanted);
+        let found = named(media)
+            .or_else(|| named(&format!("{family}/*")))
+            .or_else(|| named("*/*"));
+        found.map_or(0, |(_, weight)| *weight)
     }
 
     /// The offered type, best first, that the client prefers; `None` if it accepts none.

@@ -3,76 +3,29 @@
 use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::SystemTime;
 
 use maxminddb::{Reader, path};
 
-use crate::runtime::lock::Lock;
+use crate::runtime::reloaded_file::ReloadedFile;
 
 /// The country database, which is read again when its file has changed.
 #[derive(Debug)]
-pub(crate) struct Countries {
-    file: PathBuf,
-    loaded: Lock<Loaded>,
-}
-
-#[derive(Debug)]
-struct Loaded {
-    database: Arc<Database>,
-    modified: Option<SystemTime>,
-    /// When the file was last checked for a change, in milliseconds since 1970.
-    checked_at: u64,
-}
+pub(crate) struct Countries(ReloadedFile<PathBuf, Database>);
 
 type Database = Reader<Vec<u8>>;
 
-/// How often the file is checked for a change, in milliseconds.
-const CHECK_INTERVAL: u64 = 60_000;
 const MAX_FILE_SIZE: u64 = 512 << 20;
 
 impl Countries {
     pub(crate) fn open(file: &Path, now: u64) -> io::Result<Self> {
-        let loaded = Loaded {
-            modified: modified(file),
-            database: Arc::new(read(file)?),
-            checked_at: now,
-        };
-        Ok(Self {
-            file: file.to_path_buf(),
-            loaded: Lock::new(loaded),
-        })
+        let file = file.to_path_buf();
+        ReloadedFile::open(file.clone(), file, |file| read(file), now).map(Self)
     }
 
     /// In which country an address is (ISO 3166), if that is known.
     pub(crate) fn of(&self, address: IpAddr, now: u64) -> Option<String> {
-        let database = {
-            let mut loaded = self.loaded.lock();
-            if now.saturating_sub(loaded.checked_at) >= CHECK_INTERVAL {
-                loaded.checked_at = now;
-                self.reload(&mut loaded);
-            }
-            Arc::clone(&loaded.database)
-        };
-        country(&database, address).map(str::to_string)
+        country(&self.0.current(now), address).map(str::to_string)
     }
-
-    /// Reads the file again if it has changed.
-    fn reload(&self, loaded: &mut Loaded) {
-        let now = modified(&self.file);
-        if now == loaded.modified {
-            return;
-        }
-        // The file may be half written: the old database is used until the new one is complete.
-        match read(&self.file) {
-            Ok(new) => (loaded.database, loaded.modified) = (Arc::new(new), now),
-            Err(error) => tracing::warn!(%error, "the new file of countries cannot be used"),
-        }
-    }
-}
-
-fn modified(file: &Path) -> Option<SystemTime> {
-    std::fs::metadata(file).ok()?.modified().ok()
 }
 
 fn read(file: &Path) -> io::Result<Database> {
@@ -111,6 +64,8 @@ mod mmdb;
 mod tests {
     use super::mmdb::made;
     use super::*;
+    use crate::runtime::reloaded_file::CHECK_INTERVAL;
+    use std::time::SystemTime;
 
     const NETWORKS: [([u8; 4], u32, &str); 3] = [
         ([192, 0, 2, 0], 24, "DE"),

@@ -47,15 +47,15 @@ impl Locations {
     pub(crate) fn of(name: &Name) -> Self {
         let mut found = Self::default();
         let mut legacy = Legacy::default();
-        let (own, shared) = described(name);
-        for value in own {
+        let own = of_type(&name.values, "10320/loc");
+        for value in own.chain(of_type(&name.merged.included, "10320/loc")) {
             read(value, |root| found.add(root, &name.text, &mut legacy));
         }
         let mut of_namespace = Self {
             is_described: found.is_described,
             ..Self::default()
         };
-        for value in shared {
+        for value in of_type(&name.merged.shared, "10320/loc") {
             read(value, |root| {
                 of_namespace.add(root, &name.text, &mut legacy);
             });
@@ -100,18 +100,6 @@ impl Locations {
             self.list.extend(locations(root, handle));
         }
     }
-}
-
-/// The `10320/loc` values of a name and those it includes, and those of its namespace.
-fn described(
-    name: &Name,
-) -> (
-    impl Iterator<Item = &Value<'static>>,
-    impl Iterator<Item = &Value<'static>>,
-) {
-    let own = of_type(&name.values, "10320/loc");
-    let own = own.chain(of_type(&name.merged.included, "10320/loc"));
-    (own, of_type(&name.merged.shared, "10320/loc"))
 }
 
 /// Whether an attribute says yes: it is there, whatever it says but no.

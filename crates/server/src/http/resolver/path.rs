@@ -66,28 +66,16 @@ impl<'p> RequestedName<'p> {
             return Self::handle(rest.trim_start_matches('/'));
         }
         if let Some(rest) = AS_URNS.iter().find_map(|scheme| strip(path, scheme)) {
-            let colon = rest
-                .find([':', '/'])
-                .filter(|at| rest.get(*at..=*at) == Some(":"));
-            let Some((prefix, suffix)) =
-                colon.and_then(|at| Some((rest.get(..at)?, rest.get(at + 1..)?)))
-            else {
+            let Some((prefix, suffix)) = rest.split_once([':', '/']) else {
                 return Self::handle(rest);
             };
             let handle = format!("{prefix}/{suffix}");
             return RequestedName::handle(&handle).map(RequestedName::into_owned);
         }
-        let kind = match strip(path, "urn:") {
-            Some(_) => Some(NameKind::Urn),
-            None if is_bare_urn(path) => Some(NameKind::Urn),
-            None => ["info:", "ark:"]
-                .iter()
-                .find_map(|scheme| strip(path, scheme))
-                .map(|_| NameKind::Other),
-        };
-        let Some(kind) = kind else {
+        let kind = kind_of(path);
+        if kind == NameKind::Handle {
             return Self::handle(path);
-        };
+        }
         // RFC 8141: `?+` and `?=` begin components of a URN.
         let components =
             query.filter(|query| kind == NameKind::Urn && query.starts_with(['+', '=']));
@@ -105,18 +93,10 @@ impl<'p> RequestedName<'p> {
     /// A name that a person typed, or that stands in a query.
     pub(crate) fn typed(text: &str) -> RequestedName<'static> {
         let text = text.trim();
-        let is_scheme = |scheme: &str| strip(text, scheme).is_some();
-        let kind = if is_scheme("urn:") || is_bare_urn(text) {
-            NameKind::Urn
-        } else if is_scheme("ark:") || is_scheme("info:") {
-            NameKind::Other
-        } else {
-            NameKind::Handle
-        };
         RequestedName {
             text: Cow::Owned(text.to_string()),
             written: Cow::Owned(text.to_string()),
-            kind,
+            kind: kind_of(text),
         }
     }
 
@@ -126,14 +106,10 @@ impl<'p> RequestedName<'p> {
         } else {
             Cow::Borrowed(written)
         };
-        let kind = if text.contains('/') {
-            NameKind::Handle
+        let (kind, text) = if text.contains('/') {
+            (NameKind::Handle, text)
         } else {
-            NameKind::Prefix
-        };
-        let text = match kind {
-            NameKind::Prefix => Cow::Owned(with_slash(&text)),
-            _ => text,
+            (NameKind::Prefix, Cow::Owned(with_slash(&text)))
         };
         Ok(Self {
             text,
@@ -200,7 +176,6 @@ fn with_colons(path: &str) -> Option<String> {
             break;
         }
         left -= 1;
-        rest = rest.get(0..)?;
     }
     if rest.is_empty() || !is_changed {
         return None;
@@ -222,6 +197,18 @@ fn text_of(written: &str) -> Result<String, BadPath> {
 pub(crate) fn strip<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
     let (head, rest) = text.split_at_checked(scheme.len())?;
     head.eq_ignore_ascii_case(scheme).then_some(rest)
+}
+
+/// The kind of a name, by its scheme.
+fn kind_of(text: &str) -> NameKind {
+    let is_scheme = |scheme: &str| strip(text, scheme).is_some();
+    if is_scheme("urn:") || is_bare_urn(text) {
+        NameKind::Urn
+    } else if is_scheme("ark:") || is_scheme("info:") {
+        NameKind::Other
+    } else {
+        NameKind::Handle
+    }
 }
 
 /// `urn-<digits>:…`

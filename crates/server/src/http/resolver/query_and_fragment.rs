@@ -12,17 +12,14 @@ pub(crate) fn cordra_of(
     identifier: &Identifier<'_>,
     rules: &dyn Rules,
 ) -> Option<CordraId<'static>> {
+    let of_handle = |handle: &str| CordraId::parse(handle).ok().map(CordraId::into_owned);
     let id = match identifier {
         Identifier::Cordra(id) => Some(id.clone().into_owned()),
         Identifier::Hdl(uri) if uri.query().is_none() && uri.fragment().is_none() => {
-            let id = CordraId::parse(uri.handle().as_str()).ok();
-            id.map(CordraId::into_owned)
+            of_handle(uri.handle().as_str())
         }
         Identifier::Hdl(uri) => CordraId::from_hdl_uri(uri),
-        Identifier::Handle(handle) => {
-            let id = CordraId::parse(handle.as_str()).ok();
-            id.map(CordraId::into_owned)
-        }
+        Identifier::Handle(handle) => of_handle(handle.as_str()),
         Identifier::Info(_) => {
             let named = identifier.named(rules)?;
             return cordra_of(&named, rules);

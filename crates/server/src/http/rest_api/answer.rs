@@ -14,7 +14,7 @@ use crate::error::Fault;
 use crate::http::Body;
 
 /// An answer: a status, a text in JSON unless there is none, and what else stands in the head.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RestAnswer {
     pub(crate) status: StatusCode,
     pub(crate) json: Option<Vec<u8>>,
@@ -28,8 +28,7 @@ impl RestAnswer {
         Self {
             status,
             json: Some(json),
-            text: None,
-            headers: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -37,9 +36,7 @@ impl RestAnswer {
     pub(crate) fn empty(status: StatusCode) -> Self {
         Self {
             status,
-            json: None,
-            text: None,
-            headers: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -1,6 +1,7 @@
 //! Credentials of a client: the header `Authorization`, and the same fields in the JSON of
 //! sessions (`http-interfaces.md` A.13).
 
+use super::parameters::text_of;
 use crate::http::percent::decode;
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -123,12 +124,9 @@ impl Fields {
     pub(crate) fn with_json(mut self, body: &[u8]) -> Option<Self> {
         let members: serde_json::Map<String, Json> = serde_json::from_slice(body).ok()?;
         for (name, member) in members {
-            let text = match member {
-                Json::String(text) => text,
-                Json::Bool(_) | Json::Number(_) => member.to_string(),
-                _ => continue,
-            };
-            self.0.push((name.to_ascii_lowercase(), text));
+            let text = text_of(&member);
+            self.0
+                .extend(text.map(|text| (name.to_ascii_lowercase(), text)));
         }
         Some(self)
     }

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use handfast_id::{CaseRule, Handle};
+use handfast_id::{CaseRule, Handle, MAX_HANDLE};
 use handfast_registry::{
     NewValue, Operation, Performed, Principal, RegistryError, ValueProblem, with_slash,
 };
 use handfast_wire::json::ParsedValue;
-use handfast_wire::{Permissions, Reference, ResponseCode, type_matches};
+use handfast_wire::{Permissions, ResponseCode, type_matches};
 use hyper::StatusCode;
 use serde_json::value::RawValue;
 
@@ -16,10 +16,8 @@ use super::credentials::login;
 use super::handles::referral;
 use super::request::RestRequest;
 use crate::error::{Fault, wrong};
+use crate::handles::new_value;
 use crate::http::Web;
-
-/// The longest handle that the protocol has.
-const MAX_HANDLE_LENGTH: usize = 2_048;
 
 /// Creates a handle or replaces its record, or adds or replaces values.
 pub(crate) fn put(web: &Web, request: &RestRequest, name: &str) -> RestResult {
@@ -76,9 +74,9 @@ pub(crate) fn put(web: &Web, request: &RestRequest, name: &str) -> RestResult {
             overwrite,
         }
     };
-    let creator = web.context.creator(&operation, login.who().as_ref());
+    let creator = web.context.creator(&operation, Some(who));
     let creator = creator.map_err(about)?;
-    let who = creator.as_ref().map_or(who, |creator| &creator.who);
+    let who = &creator.as_ref().unwrap_or(who).who;
     let performed = perform(web, who, operation).map_err(about)?;
     let status = if performed.overwrote {
         StatusCode::OK
@@ -106,17 +104,13 @@ pub(crate) fn delete(web: &Web, request: &RestRequest, name: &str) -> RestResult
     } else {
         Operation::Remove { handle, indexes }
     };
-    perform(web, who, operation).map_err(about)?;
+    perform(web, &who.who, operation).map_err(about)?;
     Ok(RestAnswer::done(StatusCode::OK, name))
 }
 
 fn perform(web: &Web, who: &Principal, operation: Operation) -> Result<Performed, Fault> {
     // Which indexes a record has, the registry says to those who may know.
     match web.registry().perform(who, operation) {
-        Err(RegistryError::Value {
-            index,
-            problem: ValueProblem::Exists,
-        }) => Err(conflict(index)),
         Err(RegistryError::Value {
             problem: ValueProblem::Missing,
             ..
@@ -129,7 +123,7 @@ fn check_handle(name: &str) -> Result<(), Fault> {
     let invalid = |text: &str| Err(Fault::new(ResponseCode::InvalidHandle, text));
     match name.len() {
         0 => invalid("Empty handle invalid"),
-        length if length > MAX_HANDLE_LENGTH => invalid("the handle is too long"),
+        length if length > MAX_HANDLE => invalid("the handle is too long"),
         _ => Ok(()),
     }
 }
@@ -142,12 +136,7 @@ fn check_values(values: &[NewValue], is_whole: bool) -> Result<(), Fault> {
     }
     let mut seen = HashSet::new();
     let twice = values.iter().find(|value| !seen.insert(value.index));
-    twice.map_or(Ok(()), |value| Err(conflict(value.index)))
-}
-
-fn conflict(index: u32) -> Fault {
-    let text = format!("Index conflict for {index}");
-    Fault::new(ResponseCode::ValueAlreadyExists, text)
+    twice.map_or(Ok(()), |value| Err(Fault::index_conflict(value.index)))
 }
 
 /// Which values a PUT is about.
@@ -245,12 +234,9 @@ fn read_value(text: &str) -> Result<NewValue, Fault> {
     } else {
         Permissions::DEFAULT
     };
-    let references = given.references.into_iter();
     Ok(NewValue {
         permissions: Some(given.permissions.unwrap_or(usual)),
-        ttl: given.ttl,
-        references: references.map(Reference::into_owned).collect(),
-        ..NewValue::new(given.index, &given.value_type, &given.data)
+        ..new_value(given)
     })
 }
 

@@ -61,30 +61,25 @@ pub(crate) const NOT_VERIFIED: &str = "Identity not verified";
 
 impl Login {
     /// The client, in the form of the native protocol.
-    pub(crate) fn who(&self) -> Option<Authenticated> {
-        self.known.as_ref().map(|known| Authenticated {
-            who: known.who.clone(),
-            by: known.by.clone(),
-        })
+    pub(crate) fn who(&self) -> Option<&Authenticated> {
+        self.known.as_ref().map(|known| &known.login)
     }
 
     /// The client; an error if it is anonymous.
-    pub(crate) fn need(&self) -> Result<&Principal, Fault> {
-        let known = self.known.as_ref();
-        known
-            .map(|known| &known.who)
+    pub(crate) fn need(&self) -> Result<&Authenticated, Fault> {
+        self.who()
             .ok_or_else(|| Fault::plain(Code::AuthenticationNeeded))
     }
 }
 
 /// Who asks a question about handles. Wrong credentials end it, whatever it is about.
 pub(crate) fn login(web: &Web, request: &RestRequest) -> Result<Login, RestProblem> {
-    if let Some(login) = request.take_login() {
+    if let Some(login) = request.login.take() {
         return Ok(login);
     }
     let login = authenticate(web, request);
     // The following may wait for the disk.
-    drop(request.take_permit());
+    drop(request.permit.take());
     login
 }
 
@@ -94,19 +89,19 @@ fn authenticate(web: &Web, request: &RestRequest) -> Result<Login, RestProblem> 
     }
     let header = request.headers.get(AUTHORIZATION);
     let is_trusted = !request.is_by_another_page();
-    match header.map(|header| Authorization::read(header.as_bytes())) {
-        Some(Authorization::Basic(readings)) if is_trusted => Ok(Login {
-            known: Some(by_password(web, request, readings)?),
-            ..Login::default()
-        }),
-        Some(Authorization::Handle(fields)) => by_fields(web, request, &fields),
-        Some(Authorization::Other) => Err(RestProblem::Credentials(NOT_VERIFIED)),
-        None if is_trusted => Ok(Login {
-            known: by_certificate(web, request)?,
-            ..Login::default()
-        }),
-        _ => Ok(Login::default()),
-    }
+    let known = match header.map(|header| Authorization::read(header.as_bytes())) {
+        Some(Authorization::Basic(readings)) if is_trusted => {
+            Some(by_password(web, request, readings)?)
+        }
+        Some(Authorization::Handle(fields)) => return by_fields(web, request, &fields),
+        Some(Authorization::Other) => return Err(RestProblem::Credentials(NOT_VERIFIED)),
+        None if is_trusted => by_certificate(web, request)?,
+        _ => None,
+    };
+    Ok(Login {
+        known,
+        ..Login::default()
+    })
 }
 
 /// Whether a request comes with credentials that can be looked at.
@@ -117,13 +112,13 @@ pub(crate) fn are_given(request: &RestRequest) -> bool {
 
 /// A session that lives: with the key that opened it, it goes.
 pub(crate) fn session(web: &Web, id: &str) -> Result<Option<Arc<RestSession>>, Fault> {
-    let session = web.rest.sessions.get(id, web.context.world.now());
-    let known = session.as_ref().and_then(|session| session.known());
-    let by = known.and_then(|known| known.by);
+    let session = web.rest.sessions.named(id, web.context.world.now());
+    let known = session.as_ref().and_then(|session| session.who());
+    let by = known.and_then(|known| known.login.by);
     if web.context.holds(by.as_ref())? {
         return Ok(session);
     }
-    web.rest.sessions.end(id);
+    web.rest.sessions.remove(&id.to_string());
     Ok(None)
 }
 
@@ -140,15 +135,14 @@ fn by_fields(web: &Web, request: &RestRequest, fields: &Fields) -> Result<Login,
     };
     if fields.is_authenticating() {
         let session = session.ok_or(RestProblem::Credentials("Missing session"))?;
-        let known = by_answer(web, request, fields, &session)?;
         return Ok(Login {
-            known: Some(known),
+            known: Some(by_answer(web, request, fields, &session)?),
             session: Some(session),
             signed: None,
         });
     }
     let mut login = Login {
-        known: session.as_ref().and_then(|session| session.known()),
+        known: session.as_ref().and_then(|session| session.who()),
         session,
         signed: None,
     };
@@ -185,8 +179,8 @@ pub(crate) fn by_password(
             key,
             response: response.into(),
         };
-        if let Some(Authenticated { who, by, .. }) = verified(web, request, &answer, &nonce, &[])? {
-            return Ok(Known { who, id, by });
+        if let Some(login) = verified(web, request, &answer, &nonce, &[])? {
+            return Ok(Known { id, login });
         }
     }
     Err(RestProblem::Credentials(NOT_VERIFIED))
@@ -199,22 +193,17 @@ pub(crate) fn by_answer(
     fields: &Fields,
     session: &Arc<RestSession>,
 ) -> Result<Known, RestProblem> {
-    let missing = RestProblem::Credentials("Missing fields in authentication data");
-    let given = (
-        fields.get("id"),
-        fields.get("type"),
-        fields.get("signature"),
-    );
-    let (Some(id), Some(key_type), Some(_)) = given else {
-        return Err(missing);
+    let given = |name: &str| {
+        let missing = RestProblem::Credentials("Missing fields in authentication data");
+        fields.get(name).ok_or(missing)
     };
-    let (Some(client_nonce), Some(_)) = (fields.get("cnonce"), fields.get("alg")) else {
-        return Err(missing);
-    };
-    let client_nonce = super::authorization::from_base64(client_nonce);
+    let (id, key_type) = (given("id")?, given("type")?);
+    for name in ["signature", "cnonce", "alg"] {
+        given(name)?;
+    }
     let key = super::authorization::reference(id);
-    let (Some(key), Some(client_nonce), Some(response)) = (key, client_nonce, fields.response())
-    else {
+    let read = (key, fields.client_nonce(), fields.response());
+    let (Some(key), Some(client_nonce), Some(response)) = read else {
         return Err(RestProblem::Credentials(NOT_VERIFIED));
     };
     let answer = ChallengeAnswer {
@@ -222,16 +211,13 @@ pub(crate) fn by_answer(
         key,
         response: response.into(),
     };
-    match verified(web, request, &answer, &session.nonce, &client_nonce)? {
-        Some(Authenticated { who, by, .. }) => {
-            let id = id.to_string();
-            let known = Known { who, id, by };
-            let now = web.context.world.now();
-            web.rest.sessions.keep(session, known.clone(), now);
-            Ok(known)
-        }
-        None => Err(RestProblem::Credentials(NOT_VERIFIED)),
-    }
+    let login = verified(web, request, &answer, &session.nonce, &client_nonce)?;
+    let id = id.to_string();
+    let known = login.map(|login| Known { id, login });
+    let known = known.ok_or(RestProblem::Credentials(NOT_VERIFIED))?;
+    let now = web.context.world.now();
+    web.rest.sessions.keep(session, known.clone(), now);
+    Ok(known)
 }
 
 /// The identity behind an answer, if it is right. Too many failed logins are an error.
@@ -243,7 +229,7 @@ fn verified(
     client_nonce: &[u8],
 ) -> Result<Option<Authenticated>, RestProblem> {
     let challenge = (nonce, client_nonce);
-    let permit = request.take_permit();
+    let permit = request.permit.take();
     match web
         .context
         .log_in(request.peer(), answer, challenge, permit)
@@ -271,10 +257,9 @@ fn by_certificate(web: &Web, request: &RestRequest) -> Result<Option<Known>, Res
     let Reference { handle, .. } = &certified.key;
     let who = Principal::parse(&format!("{found}:{handle}"));
     Ok(who.ok().map(|who| Known {
-        who,
         id: certified.id,
         // It is shown again with each connection.
-        by: None,
+        login: Authenticated { who, by: None },
     }))
 }
 
@@ -315,19 +300,16 @@ pub(crate) fn challenge(
         answer = answer.with(WWW_AUTHENTICATE, basic);
     }
     let session = web.rest.sessions.start(&web.context.world, request.peer());
-    let line = challenge_line(&session, None, error);
-    match line {
-        Some(line) => answer.with(WWW_AUTHENTICATE, line),
-        None => answer,
-    }
+    with_challenge(answer, &session, None, error)
 }
 
 /// `Handle sessionId="…", nonce="…"`
-pub(crate) fn challenge_line(
+pub(crate) fn with_challenge(
+    answer: RestAnswer,
     session: &RestSession,
     signed: Option<&Signed>,
     error: Option<&str>,
-) -> Option<HeaderValue> {
+) -> RestAnswer {
     let nonce = BASE64_STANDARD.encode(session.nonce);
     let mut line = format!("Handle sessionId=\"{}\", nonce=\"{nonce}\"", session.id);
     if let Some(Signed {
@@ -340,5 +322,8 @@ pub(crate) fn challenge_line(
     if let Some(error) = error {
         line = format!("{line}, error=\"{error}\"");
     }
-    HeaderValue::try_from(line).ok()
+    match HeaderValue::try_from(line) {
+        Ok(line) => answer.with(WWW_AUTHENTICATE, line),
+        Err(_) => answer,
+    }
 }

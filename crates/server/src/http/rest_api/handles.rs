@@ -8,7 +8,7 @@ use handfast_wire::body::ResolutionRequest;
 use hyper::StatusCode;
 
 use super::answer::{RestAnswer, RestProblem, RestResult, record};
-use super::credentials::{Login, challenge_line, login};
+use super::credentials::{Login, login, with_challenge};
 use super::request::RestRequest;
 use crate::auth::administrator::is_administrator;
 use crate::error::Fault;
@@ -70,7 +70,7 @@ fn read_any(
     let context = &web.context;
     if is_status(&whole) {
         let who = login.who().filter(|_| !is_public_only);
-        let values = context.status_for(who.as_ref(), asked)?;
+        let values = context.status_for(who, asked)?;
         return Ok(RestAnswer::found(name, &values));
     }
     if is_administrator(&whole) {
@@ -81,7 +81,7 @@ fn read_any(
     if let Some(answer) = referral(web, request, name)? {
         return Ok(answer);
     }
-    match context.values_for(asked, &whole, is_public_only, login.who().as_ref()) {
+    match context.values_for(asked, &whole, is_public_only, login.who()) {
         Ok(values) => Ok(RestAnswer::found(name, &values)),
         Err(fault) if fault.code == ResponseCode::ValuesNotFound => nothing_public(web, asked),
         Err(fault) => Err(fault.into()),
@@ -117,8 +117,5 @@ fn with_signature(answer: RestAnswer, login: &Login) -> RestAnswer {
     let (Some(session), Some(signed)) = (&login.session, &login.signed) else {
         return answer;
     };
-    match challenge_line(session, Some(signed), None) {
-        Some(line) => answer.with(hyper::header::WWW_AUTHENTICATE, line),
-        None => answer,
-    }
+    with_challenge(answer, session, Some(signed), None)
 }

@@ -1,16 +1,15 @@
 //! Listing the handles of a prefix (`http-interfaces.md` A.8), and what all listings share.
 
-use std::ops::ControlFlow;
-
-use handfast_registry::{Principal, State};
+use handfast_registry::State;
 use handfast_wire::ResponseCode;
 use hyper::StatusCode;
 
-use super::answer::{RestAnswer, RestProblem, RestResult, put_member, start};
+use super::answer::{RestAnswer, RestResult, put_member, start};
 use super::credentials::login;
 use super::parameters::Parameters;
 use super::request::RestRequest;
 use crate::error::Fault;
+use crate::handles::stop_if;
 use crate::http::Web;
 
 pub(crate) fn list(web: &Web, request: &RestRequest) -> RestResult {
@@ -18,24 +17,17 @@ pub(crate) fn list(web: &Web, request: &RestRequest) -> RestResult {
     let page = ListingPage::read(&request.parameters)?;
     let asked = request.parameters.first("prefix").unwrap_or_default();
     let prefix = bare(asked);
-    let authority = web.registry().authority(&Principal::Operator, prefix);
-    if !authority.is_ok_and(|authority| authority.status.is_in_force()) {
-        return Err(RestProblem::code(ResponseCode::ServerNotResponsible));
-    }
+    web.context.need_in_force(prefix)?;
     let who = login.need()?;
     let mut listed = Listed::new(page);
-    web.registry().names(who, prefix, None, &mut |shown| {
+    web.registry().names(&who.who, prefix, None, &mut |shown| {
         if shown.record.state == State::Active {
             listed.add(|| {
                 let key = shown.key.strip_prefix("hdl:").unwrap_or(&shown.key);
                 key.to_string()
             });
         }
-        if listed.is_too_long() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        stop_if(listed.is_too_long())
     })?;
     if listed.is_too_long() {
         let problem = "the list is too long: ask for less with page and pageSize";

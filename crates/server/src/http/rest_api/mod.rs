@@ -37,7 +37,7 @@ use hyper::{Method, Request, Response, StatusCode};
 
 use self::answer::{RestAnswer, RestProblem, error_answer};
 use self::credentials::{challenge, is_expensive};
-use self::open_sessions::OpenSessions;
+use self::open_sessions::RestSessions;
 use self::parameters::Parameters;
 pub(crate) use self::presentation::JSON;
 use self::presentation::Presentation;
@@ -59,7 +59,7 @@ const MAX_REST_BODY: usize = 1 << 20;
 /// The state of the API between requests.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
-    sessions: OpenSessions,
+    sessions: RestSessions,
 }
 
 pub(crate) async fn answer(

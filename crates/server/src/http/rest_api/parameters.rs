@@ -119,7 +119,8 @@ fn check_count(name: &str, count: usize) -> Result<(), Fault> {
     )))
 }
 
-fn text_of(member: &Json) -> Option<String> {
+/// The text of a member of JSON that is one.
+pub(crate) fn text_of(member: &Json) -> Option<String> {
     match member {
         Json::String(text) => Some(text.clone()),
         Json::Bool(_) | Json::Number(_) => Some(member.to_string()),

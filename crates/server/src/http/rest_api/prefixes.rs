@@ -52,10 +52,8 @@ pub(crate) fn change(web: &Web, request: &RestRequest, name: &str) -> RestResult
     Ok(RestAnswer::done(StatusCode::OK, &handle))
 }
 
-fn administrator(web: &Web, login: &Login) -> Result<Authenticated, Fault> {
-    let who = login
-        .who()
-        .ok_or_else(|| Fault::plain(ResponseCode::AuthenticationNeeded))?;
-    web.context.need_administrator(&who)?;
+fn administrator<'l>(web: &Web, login: &'l Login) -> Result<&'l Authenticated, Fault> {
+    let who = login.need()?;
+    web.context.need_administrator(who)?;
     Ok(who)
 }

@@ -39,16 +39,6 @@ impl RestRequest {
         Peer::connected(self.caller.address.ip())
     }
 
-    /// The permit, which ends when it is dropped.
-    pub(crate) fn take_permit(&self) -> Option<WorkPermit> {
-        self.permit.take()
-    }
-
-    /// The client, if it has logged in already.
-    pub(crate) fn take_login(&self) -> Option<Login> {
-        self.login.take()
-    }
-
     /// Whether the page of another site may have made a browser ask, with what the browser knows of
     /// its user: by a script that is loaded, a form that is sent, or a script of theirs that asks
     /// without asking first whether it may. Passwords and certificates that browsers add by

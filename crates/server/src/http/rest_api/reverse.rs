@@ -9,6 +9,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use super::answer::{RestAnswer, RestProblem, RestResult, put};
 use super::credentials::login;
 use super::request::RestRequest;
+use crate::handles::stop_if;
 use crate::http::Web;
 
 /// How many handles are returned by default.
@@ -55,7 +56,7 @@ pub(crate) fn search(web: &Web, request: &RestRequest, prefix: Option<&str>) -> 
     let mut found = FoundHandles::new(asked.has_records);
     let searched = web
         .registry()
-        .matching(&known.who, &matching, &mut |record| found.add(record));
+        .matching(&known.login.who, &matching, &mut |record| found.add(record));
     searched?;
     Ok(match found.into_json() {
         Some(json) => RestAnswer::new(StatusCode::OK, json),
@@ -101,11 +102,7 @@ impl FoundHandles {
             });
             put(out, &shown.collect::<Vec<_>>());
         }
-        if self.is_too_long() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        stop_if(self.is_too_long())
     }
 
     /// `None` if there was too much.

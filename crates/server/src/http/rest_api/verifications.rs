@@ -23,7 +23,7 @@ pub(crate) fn verify(web: &Web, request: &RestRequest, name: &str) -> RestResult
     let response = secret_response(algorithm, &mac, |name| parameters.first(name));
     let response = response.ok_or_else(|| wrong("the parameter `alg` names no algorithm"))?;
     let challenge = (&*nonce, &*client_nonce);
-    let (peer, permit) = (request.peer(), request.take_permit());
+    let (peer, permit) = (request.peer(), request.permit.take());
     // The caller could be guessing, so failures count as failed logins.
     let is_valid = web
         .context

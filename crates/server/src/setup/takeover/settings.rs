@@ -88,9 +88,9 @@ impl Settings {
         };
         for (key, value) in entries(config, NAME)? {
             match key.as_str() {
-                "server_admins" => self.administrators = self.identities(key, value),
-                "replication_admins" => self.replication = self.identities(key, value),
-                "auto_homed_prefixes" => self.prefixes = self.homed(key, value),
+                "server_admins" => self.administrators = self.items(key, value, identity),
+                "replication_admins" => self.replication = self.items(key, value, identity),
+                "auto_homed_prefixes" => self.prefixes = self.items(key, value, prefix),
                 "server_admin_full_access" => self.has_full_access = flag(key, value)?,
                 "case_sensitive" => self.is_case_sensitive = flag(key, value)?,
                 _ => self.left.push(format!("{NAME}.{key}")),
@@ -99,47 +99,45 @@ impl Settings {
         Ok(())
     }
 
-    fn identities(&mut self, key: &str, list: &Dct) -> Vec<Principal> {
-        let mut identities = Vec::new();
-        for text in self.said(key, list) {
-            match Principal::parse(&text) {
-                Ok(who @ Principal::Identity { .. }) => identities.push(who),
-                _ => self.left_item(key, &text, "it is no INDEX:HANDLE"),
-            }
-        }
-        identities
-    }
-
-    fn homed(&mut self, key: &str, list: &Dct) -> Vec<String> {
-        let mut prefixes = Vec::new();
-        for text in self.said(key, list) {
-            let prefix = handfast_registry::prefix_of(&text).unwrap_or(&text);
-            if Prefix::parse(prefix).is_ok() {
-                prefixes.push(prefix.to_string());
-            } else {
-                self.left_item(key, &text, "it is no prefix");
-            }
-        }
-        prefixes
-    }
-
-    /// The words of a list that were filled in.
-    fn said(&mut self, key: &str, list: &Dct) -> Vec<String> {
-        let mut said = Vec::new();
+    /// The items of a list that were filled in and can be read.
+    fn items<T>(
+        &mut self,
+        key: &str,
+        list: &Dct,
+        read: impl Fn(&str) -> Result<T, &'static str>,
+    ) -> Vec<T> {
+        let mut items = Vec::new();
         for text in list.items().iter().filter_map(Dct::text) {
-            if text.contains(PLACEHOLDER) {
-                self.left_item(key, text, "no prefix was filled in");
+            let item = if text.contains(PLACEHOLDER) {
+                Err("no prefix was filled in")
             } else {
-                said.push(text.to_string());
+                read(text)
+            };
+            match item {
+                Ok(item) => items.push(item),
+                Err(why) => self.left_item(key, text, why),
             }
         }
-        said
+        items
     }
 
     fn left_item(&mut self, key: &str, text: &str, why: &str) {
         let line = format!("server_config.{key}: {text}: {why}");
         self.left.push(line);
     }
+}
+
+fn identity(text: &str) -> Result<Principal, &'static str> {
+    match Principal::parse(text) {
+        Ok(who @ Principal::Identity { .. }) => Ok(who),
+        _ => Err("it is no INDEX:HANDLE"),
+    }
+}
+
+fn prefix(text: &str) -> Result<String, &'static str> {
+    let prefix = handfast_registry::prefix_of(text).unwrap_or(text);
+    let read = Prefix::parse(prefix).map_err(|_| "it is no prefix");
+    read.map(|_| prefix.to_string())
 }
 
 fn entries<'d>(table: &'d Dct, name: &str) -> Result<&'d [(String, Dct)], TakeoverError> {

@@ -33,6 +33,8 @@ pub(in crate::http::api_v1) fn reason(reason: &Reason) -> api::RoleReason {
         granted: reason.granted_at.map(rfc3339),
         granted_by: reason.granted_by.as_ref().map(ToString::to_string),
         inherited: reason.is_inherited,
+        joined: reason.joined_at.map(rfc3339),
+        joined_by: reason.joined_by.as_ref().map(ToString::to_string),
         reason: reason.reason.clone(),
         role: role(reason.role),
         through: reason.through.clone(),
