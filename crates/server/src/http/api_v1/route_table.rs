@@ -3,13 +3,13 @@
 use handfast_api::{
     About, AccessRequest, Account, AccountChange, AccountPage, Authority, AuthorityChange,
     AuthorityPage, AuthorityRequest, EventPage, Found, GrantOn, GroupPage, Growth, Holdings,
-    Inspection, Invitation, Job, JobDone, JobPage, LogKey, Minted, Name, NameChange, NamePage,
-    Namespace, NamespaceApproval, NamespaceChange, NamespaceComment, NamespaceDone,
-    NamespaceHistory, NamespacePage, NamespacePolicy, NamespaceProposal, NamespaceReason,
-    NamespaceRenewal, NewAccessRequest, NewAccount, NewAuthority, NewComment, NewDecline, NewGrant,
-    NewGroup, NewInvitation, NewJob, NewLog, NewMint, NewName, NewNamespacePolicy, NewPassword,
-    NewToken, NewTombstone, NewUndo, OutcomePage, Person, Proof, RoleReason, SignInLink,
-    SignInPage, Statistics, ThisAccount, Token, Transfer, limits,
+    Inspection, Invitation, Job, JobDone, JobPage, ListedEventPage, LogKey, Minted, Name,
+    NameChange, NamePage, Namespace, NamespaceApproval, NamespaceChange, NamespaceComment,
+    NamespaceDone, NamespaceHistory, NamespacePage, NamespacePolicy, NamespaceProposal,
+    NamespaceReason, NamespaceRenewal, NewAccessRequest, NewAccount, NewAuthority, NewComment,
+    NewDecline, NewGrant, NewGroup, NewInvitation, NewJob, NewLog, NewMint, NewName,
+    NewNamespacePolicy, NewPassword, NewToken, NewTombstone, NewUndo, OutcomePage, Person, Proof,
+    RoleReason, SignInLink, SignInPage, Statistics, ThisAccount, Token, Transfer, limits,
 };
 use handfast_registry::{AuthorityAction, NameAction, NamespaceAct};
 use schemars::SchemaGenerator;
@@ -21,8 +21,8 @@ use super::namespaces::with_reason;
 use super::problem::Problem;
 use super::route::{Group, Handler, Kind, Parameter, RequestBody, ResponseBody, Route};
 use super::{
-    about, access, accounts, authorities, groups, jobs, log, names, namespaces, search, sign_in,
-    tokens,
+    about, access, accounts, authorities, events, groups, jobs, log, names, namespaces, search,
+    sign_in, tokens,
 };
 
 /// All of them.
@@ -140,6 +140,26 @@ const AT: Parameter = text(
 );
 pub(super) const DRY_RUN: Parameter =
     flag("dry-run", "Show what would be done, and write nothing.");
+/// Which events.
+const EVENTS_QUERY: &[Parameter] = &[
+    text(
+        "authority",
+        "Events of this authority, its names, and the authorities below it.",
+    ),
+    text("account", "Events of this account, or `INDEX:HANDLE`."),
+    text(
+        "action",
+        "Events with this action, such as `withdraw` or `create authority`.",
+    ),
+    text(
+        "since",
+        "Events of this day (2026-11-15) or time (RFC 3339), or later.",
+    ),
+    text("until", "Events of this day or time, or earlier."),
+    text("id", "Events of this name."),
+    AFTER_NUMBER,
+    LIMIT,
+];
 const FORMATS: Kind = Kind::OneOf(&["ndjson", "csv", "batch", "json"]);
 const GRAMMARS: Kind = Kind::OneOf(&["draft", "rfc4452"]);
 const ROLES: Kind = Kind::OneOf(&["read", "write", "lead", "admin"]);
@@ -340,6 +360,12 @@ const JOBS: &[Route] = &[
 
 #[rustfmt::skip]
 const LOG: &[Route] = &[
+    get("/events", "listEvents", events::list).known(true).query(EVENTS_QUERY)
+        .gives::<ListedEventPage>().errors(READ_BY_NAME),
+    get("/events.csv", "eventTable", events::table).known(true).query(EVENTS_QUERY)
+        .gives_body(ResponseBody::Text).errors(READ_BY_NAME),
+    get("/events.atom", "eventFeed", events::feed).known(true).query(EVENTS_QUERY)
+        .gives_body(ResponseBody::Text).errors(READ_BY_NAME),
     get("/log/key", "logKey", log::key).gives::<LogKey>(),
     get("/log/checkpoint", "checkpoint", log::checkpoint).gives_body(ResponseBody::Text),
     post("/log/growth", "proveGrowth", log::growth).known(false).takes_body(RequestBody::Text)
