@@ -138,6 +138,13 @@ impl Config {
         }
     }
 
+    /// The base of links for people. A public URL that cannot be read is reported by the server.
+    pub(crate) fn base_url(&self) -> String {
+        let public = self.file.web.public_url.as_deref();
+        let public = public.and_then(|text| text.parse().ok());
+        handfast_server::base_url(public.as_ref(), self.listen().web)
+    }
+
     /// The settings of the HTTP server.
     pub(crate) fn web(&self) -> anyhow::Result<WebSettings> {
         self.usable(self.web_settings())

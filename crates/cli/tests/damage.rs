@@ -468,7 +468,7 @@ fn check_runs_beside_a_server() {
 /// Guards against a server that a damaged page ends at every start, though the damaged data could
 /// be rebuilt.
 #[test]
-fn damaged_counts_end_a_server_once_at_most_and_are_rebuilt() {
+fn damaged_counts_end_a_server_only_once_and_are_rebuilt() {
     let folder = Folder::with(PROGRAM, &["20.9"]);
     folder.done(&["name", "create", "20.9/a"]);
     let is_counted = || {

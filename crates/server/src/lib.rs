@@ -32,7 +32,7 @@ pub use http::fuzzing;
 pub use http::local_socket::{LocalSocket, SOCKET};
 pub use http::{
     AccessLog, Acme, AcmeChallenge, BadColour, BadPublicUrl, Colour, PublicUrl, SiteSettings, Tls,
-    TlsFiles, WebSettings,
+    TlsFiles, WebSettings, base_url,
 };
 pub use hyper::header::HeaderName;
 pub use listen::{Addresses, Listener, RunningServer};

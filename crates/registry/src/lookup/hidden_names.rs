@@ -59,14 +59,14 @@ impl View<'_> {
 #[derive(Default)]
 struct HiddenEvents {
     /// Where the events of a commitment stand in the list.
-    places: HashMap<[u8; 32], Vec<usize>>,
+    positions: HashMap<[u8; 32], Vec<usize>>,
     oldest: Option<u64>,
     newest: Option<u64>,
 }
 
 impl HiddenEvents {
     fn add(&mut self, commitment: [u8; 32], number: u64, at: usize) {
-        self.places.entry(commitment).or_default().push(at);
+        self.positions.entry(commitment).or_default().push(at);
         self.oldest = Some(self.oldest.map_or(number, |oldest| oldest.min(number)));
         self.newest = self.newest.max(Some(number));
     }
@@ -80,7 +80,7 @@ impl HiddenEvents {
         let commitment = found.map(|(_, _, salt)| Subject::hide(key, &salt));
         match commitment {
             Some(Subject::Hidden(commitment)) => {
-                self.places.get(&commitment).map_or(&[], Vec::as_slice)
+                self.positions.get(&commitment).map_or(&[], Vec::as_slice)
             }
             _ => &[],
         }

@@ -5,6 +5,7 @@ pub(crate) mod create;
 pub(crate) mod edit;
 pub(crate) mod history;
 pub(crate) mod mint;
+pub(crate) mod preview;
 pub(crate) mod record;
 pub(crate) mod rewrite;
 pub(crate) mod show;

@@ -69,7 +69,7 @@ pub use crate::http::middleware::access_log::AccessLog;
 use crate::http::middleware::access_log::{Log, LoggedRequest, REQUEST_ID};
 use crate::http::middleware::compression::Negotiation;
 use crate::http::middleware::host::OwnHosts;
-pub use crate::http::middleware::host::{BadPublicUrl, PublicUrl};
+pub use crate::http::middleware::host::{BadPublicUrl, PublicUrl, base_url};
 use crate::http::middleware::proxies::Proxies;
 use crate::http::native_tunnel::NativeTunnel;
 use crate::http::operator::endpoints;
@@ -207,12 +207,14 @@ impl Web {
         let names = self_signed::names(listen, identity.site(), settings.public_url.as_ref());
         let tls = tls::acceptor(identity.key(), &names, &settings.tls, asks)?;
         let certificate = Arc::clone(&tls.certificate);
+        let base = base_url(settings.public_url.as_ref(), listen);
         let hosts = OwnHosts::new(settings.public_url, listen, identity, certificate);
         let client_timeout = settings.client_timeout.unwrap_or(CLIENT_TIMEOUT);
         let api_settings = ApiSettings {
             spool_limit: settings.spool_limit.unwrap_or(SPOOL_LIMIT),
             public_search: settings.public_search,
             client_timeout,
+            base,
         };
         let api = Api::new(Arc::clone(&context.registry), api_settings);
         let countries = settings.geoip.as_deref();

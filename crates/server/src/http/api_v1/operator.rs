@@ -8,6 +8,7 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use handfast_api::SignInLink;
 use handfast_registry::{
     Done, Import, NamespaceImport, Principal, Registry, RegistryError, Report,
 };
@@ -26,7 +27,9 @@ use super::jobs::{self, Wanted};
 use super::problem::Problem;
 use super::route::{Group, RequestBody, ResponseBody};
 use super::route_table::{DRY_RUN, GROUPS, post};
-use super::{Api, ApiSettings, LineStream, check_type, convert, find_route, read_query, run};
+use super::{
+    Api, ApiSettings, LineStream, check_type, convert, find_route, read_query, run, sign_in,
+};
 use crate::http::CLIENT_TIMEOUT;
 use crate::http::percent::decode;
 use crate::http::response::Body;
@@ -46,14 +49,22 @@ const PARAMETERS: &[&str] = &["migrate", "size", "with-secrets", "dry-run"];
 static OPERATOR_ROUTES: &[Group] = &[Group {
     tag: "Operator",
     about: "Only for the local operator.",
-    routes: &[post(
-        "/operator/namespaces",
-        "importNamespaces",
-        import_namespaces,
-    )
-    .query(&[DRY_RUN])
-    .takes_body(RequestBody::Text)
-    .gives_body(ResponseBody::Lines)],
+    routes: &[
+        post(
+            "/operator/namespaces",
+            "importNamespaces",
+            import_namespaces,
+        )
+        .query(&[DRY_RUN])
+        .takes_body(RequestBody::Text)
+        .gives_body(ResponseBody::Lines),
+        post(
+            "/operator/sign-in-link",
+            "createFirstSignInLink",
+            sign_in::first_link,
+        )
+        .gives::<SignInLink>(),
+    ],
 }];
 
 /// How many names a job looks at between two lines of progress.
@@ -64,13 +75,14 @@ const PROGRESS_INTERVAL: u64 = 1_000;
 pub struct LocalApi(Arc<Api>);
 
 impl LocalApi {
-    /// For a registry that this process has opened.
+    /// For a registry that this process has opened. `base` is the URL of its server.
     #[must_use]
-    pub fn new(registry: Arc<Registry>) -> Self {
+    pub fn new(registry: Arc<Registry>, base: String) -> Self {
         let settings = ApiSettings {
             spool_limit: 0,
             public_search: false,
             client_timeout: CLIENT_TIMEOUT,
+            base,
         };
         Self(Arc::new(Api::new(registry, settings)))
     }
@@ -104,7 +116,7 @@ impl LocalApi {
             query,
             headers: parts.headers,
             body: Bytes::new(),
-            base: String::new(),
+            base: self.0.settings.base.clone(),
             is_local: true,
         };
         check_type(&call.headers, route)?;

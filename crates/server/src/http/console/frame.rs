@@ -154,6 +154,11 @@ impl<'a> ConsoleFrame<'a> {
         errors.next().map(|error| error.text.as_str())
     }
 
+    /// The message about a field of a row, which has the number of its row behind its name.
+    pub(super) fn row_error(&self, field: &str, row: &usize) -> Option<&str> {
+        self.error(&format!("{field}-{row}"))
+    }
+
     /// The menu; it has no items that the person cannot use.
     pub(super) fn menu(&self) -> Vec<MenuGroup> {
         let item = |this: MenuItem, path, word, icon| ShownItem {

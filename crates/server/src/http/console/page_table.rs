@@ -59,6 +59,7 @@ pub(super) const AREAS: &[&[PageRoute]] = &[
     account::PAGES,
     inbox::PAGES,
     names::PAGES,
+    names::one_name::PAGES,
     authorities::PAGES,
     people::PAGES,
     namespaces::PAGES,
