@@ -57,6 +57,8 @@ pub use authority::path::{AuthorityPath, PathError};
 pub use authority::policy::{
     Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError,
 };
+pub use authority::request_list::{AuthorityRequest, AuthorityRequestStatus};
+pub use authority::tree::{AuthorityNode, RightsOn};
 pub use clock::{Environment, parse_rfc3339, rfc3339};
 pub use derived::counts::{NameCounts, NameTotals, StateCounts};
 pub use derived::follow::EventFollower;

@@ -1,8 +1,6 @@
 //! Invitations: a new account, a role for it, and a link by which the person signs in first.
 
-use handfast_store::Table;
-
-use crate::access::account::{Account, checked_email, checked_title};
+use crate::access::account::{checked_email, checked_title};
 use crate::access::principal::Principal;
 use crate::authority::policy::Role;
 use crate::change::change_set::ChangeSet;
@@ -146,13 +144,9 @@ impl ChangeSet<'_> {
         account: &Principal,
         new: &NewInvitation,
     ) -> Result<(), RegistryError> {
-        let (title, email) = (checked_title(&new.title)?, checked_email(&new.email)?);
-        self.make_account(account, &title)?;
-        let Some(stored) = self.account(account)?.filter(|_| !email.is_empty()) else {
-            return Ok(());
-        };
-        let stored = Account { email, ..stored };
-        self.store_encoded(Table::Accounts, account.key().as_bytes(), &stored)
+        let title = checked_title(&new.title)?;
+        let email = checked_email(&new.email)?;
+        self.make_account_with(account, &title, email)
     }
 }
 

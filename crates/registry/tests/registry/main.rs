@@ -55,6 +55,12 @@ fn environment() -> Environment {
     )
 }
 
+/// Declines a request for an authority, without a reason.
+fn decline() -> AuthorityAction {
+    let reason = String::new();
+    AuthorityAction::Decline { reason }
+}
+
 /// An input that fails after its text, as a disk or a network does.
 struct InterruptedReader<'t>(&'t [u8]);
 

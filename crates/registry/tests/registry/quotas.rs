@@ -251,7 +251,7 @@ fn an_account_asks_for_so_many_authorities() {
     for number in 200..210 {
         ask(&OPERATOR, number).unwrap();
     }
-    act_on(&scene, "21.0", AuthorityAction::Decline);
+    act_on(&scene, "21.0", decline());
     ask(&carol, 5).unwrap();
     let long = NewAuthority {
         meaning: "x".repeat(2_000),

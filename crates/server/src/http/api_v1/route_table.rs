@@ -2,14 +2,14 @@
 
 use handfast_api::{
     About, AccessRequest, Account, AccountChange, AccountPage, Authority, AuthorityChange,
-    AuthorityPage, EventPage, Found, GrantOn, GroupPage, Growth, Holdings, Inspection, Invitation,
-    Job, JobDone, JobPage, LogKey, Minted, Name, NameChange, NamePage, Namespace,
-    NamespaceApproval, NamespaceChange, NamespaceComment, NamespaceDone, NamespaceHistory,
-    NamespacePage, NamespacePolicy, NamespaceProposal, NamespaceReason, NamespaceRenewal,
-    NewAccessRequest, NewAccount, NewAuthority, NewComment, NewDecline, NewGrant, NewGroup,
-    NewInvitation, NewJob, NewLog, NewMint, NewName, NewNamespacePolicy, NewPassword, NewToken,
-    NewTombstone, NewUndo, OutcomePage, Person, Proof, RoleReason, SignInLink, SignInPage,
-    Statistics, ThisAccount, Token, Transfer, limits,
+    AuthorityPage, AuthorityRequest, EventPage, Found, GrantOn, GroupPage, Growth, Holdings,
+    Inspection, Invitation, Job, JobDone, JobPage, LogKey, Minted, Name, NameChange, NamePage,
+    Namespace, NamespaceApproval, NamespaceChange, NamespaceComment, NamespaceDone,
+    NamespaceHistory, NamespacePage, NamespacePolicy, NamespaceProposal, NamespaceReason,
+    NamespaceRenewal, NewAccessRequest, NewAccount, NewAuthority, NewComment, NewDecline, NewGrant,
+    NewGroup, NewInvitation, NewJob, NewLog, NewMint, NewName, NewNamespacePolicy, NewPassword,
+    NewToken, NewTombstone, NewUndo, OutcomePage, Person, Proof, RoleReason, SignInLink,
+    SignInPage, Statistics, ThisAccount, Token, Transfer, limits,
 };
 use handfast_registry::{AuthorityAction, NameAction, NamespaceAct};
 use schemars::SchemaGenerator;
@@ -218,7 +218,9 @@ const AUTHORITIES: &[Route] = &[
         .takes::<AuthorityChange>().gives::<Authority>(),
     post("/authorities/{authority}/approve", "approveAuthority",
         |call| authorities::act(call, AuthorityAction::Approve)).gives::<Authority>(),
-    post("/authorities/{authority}/decline", "declineAuthority", authorities::decline).empty(),
+    post("/authorities/{authority}/decline", "declineAuthority", authorities::decline)
+        .takes_body(RequestBody::OptionalJson(SchemaGenerator::subschema_for::<NewDecline>))
+        .empty(),
     post("/authorities/{authority}/retire", "retireAuthority", authorities::retire).query(&[
             flag("keep-children", "Leave the authorities below it active."),
         ]).gives::<Authority>(),
@@ -277,6 +279,8 @@ const ACCESS: &[Route] = &[
         .gives::<handfast_api::Group>(),
     change("DELETE", "/groups/{group}/members/{account}", "removeMember", groups::remove)
         .gives::<handfast_api::Group>(),
+    get("/authority-requests", "listAuthorityRequests", authorities::requests).known(true)
+        .gives::<Vec<AuthorityRequest>>(),
     get("/access-requests", "listAccessRequests", access::list).known(true)
         .gives::<Vec<AccessRequest>>(),
     post("/access-requests", "requestAccess", access::request).takes::<NewAccessRequest>()
