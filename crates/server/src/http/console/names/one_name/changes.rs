@@ -120,20 +120,21 @@ fn properties(value: &Value<'_>) -> String {
     format!("TTL {ttl}, permissions {permissions}")
 }
 
-/// How many bytes two texts have in common at their starts and at their ends.
+/// How many bytes two texts have in common at their starts and at their ends, in whole words.
 fn common(one: &str, other: &str) -> (usize, usize) {
+    let is_inside = |c: &char| c.is_alphanumeric();
     let pairs = one.chars().zip(other.chars());
-    let head: usize = pairs
-        .take_while(|(a, b)| a == b)
-        .map(|(a, _)| a.len_utf8())
-        .sum();
+    let shared: Vec<_> = pairs.take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
+    let inside = shared.iter().rev().take_while(|c| is_inside(c)).count();
+    let whole = shared.len().saturating_sub(inside);
+    let head = shared.iter().take(whole).map(|c| c.len_utf8()).sum();
     let rest = |text: &'_ str| text.get(head..).unwrap_or_default().to_string();
     let (one, other) = (rest(one), rest(other));
     let pairs = one.chars().rev().zip(other.chars().rev());
-    let tail = pairs
-        .take_while(|(a, b)| a == b)
-        .map(|(a, _)| a.len_utf8())
-        .sum();
+    let shared: Vec<_> = pairs.take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
+    let inside = shared.iter().rev().take_while(|c| is_inside(c)).count();
+    let whole = shared.len().saturating_sub(inside);
+    let tail = shared.iter().take(whole).map(|c| c.len_utf8()).sum();
     (head, tail)
 }
 
@@ -149,8 +150,8 @@ mod tests {
     fn the_differing_part_of_a_value_is_marked() {
         let change = Difference {
             index: 1,
-            before: Some(value(1, "https://old.example/ü")),
-            after: Some(value(1, "https://new.example/ü")),
+            before: Some(value(1, "https://mirror.example/ü/")),
+            after: Some(value(1, "https://maps.example/ü/")),
         };
         let lines = lines(&[change]);
         let [was, now] = &lines[..] else {
@@ -158,11 +159,11 @@ mod tests {
         };
         assert_eq!(
             (was.start.as_str(), was.middle.as_str()),
-            ("https://", "old")
+            ("https://", "mirror")
         );
         assert_eq!(
             (now.middle.as_str(), now.end.as_str()),
-            ("new", ".example/ü")
+            ("maps", ".example/ü/")
         );
         assert!(now.is_added && !was.is_added);
     }
