@@ -484,7 +484,7 @@ fn two_changes_at_once_are_shown_side_by_side_and_merged() {
 }
 
 #[test]
-fn an_address_that_was_moved_while_somebody_changed_another_is_not_lost() {
+fn an_address_that_was_moved_beside_another_change_is_not_lost() {
     let server = server();
     let browser = Browser::new(&server, "write");
     let edit = format!("{MAP}/edit");

@@ -7,7 +7,7 @@ use handfast_registry::{NewValue, Record};
 use handfast_wire::Value;
 
 use super::form_fields::free_index;
-use super::merge::{Wanted, at, edited};
+use super::merge::{WantedValue, at, edited};
 
 /// Two lists of addresses, of which one is to be chosen, or both.
 pub(super) struct AddressMerge {
@@ -15,7 +15,7 @@ pub(super) struct AddressMerge {
     theirs: Vec<Value<'static>>,
     yours: Vec<Value<'static>>,
     /// What the edit says of addresses.
-    wanted: Vec<Wanted>,
+    wanted: Vec<WantedValue>,
 }
 
 impl AddressMerge {
@@ -24,9 +24,9 @@ impl AddressMerge {
     pub(super) fn split(
         base: &Record,
         theirs: &Record,
-        wanted: Vec<Wanted>,
-    ) -> (Option<Self>, Vec<Wanted>) {
-        let is_of_address = |(index, put): &Wanted| match put {
+        wanted: &[WantedValue],
+    ) -> (Option<Self>, Vec<WantedValue>) {
+        let is_of_address = |(index, put): &WantedValue| match put {
             Some(put) => put.value_type.eq_ignore_ascii_case("URL"),
             None => at(base, *index).is_some_and(is_address),
         };
@@ -43,14 +43,17 @@ impl AddressMerge {
         if have_both && is_moved && !is_same(&merge.theirs, &merge.yours) {
             (Some(merge), rest)
         } else {
-            (None, wanted)
+            (None, wanted.to_vec())
         }
     }
 
     /// The lists before, theirs and yours, a line for each address.
     pub(super) fn words(&self) -> [String; 3] {
         [&self.before, &self.theirs, &self.yours].map(|list| {
-            let lines: Vec<_> = list.iter().map(text).collect();
+            let lines = (1..)
+                .zip(list)
+                .map(|(place, it)| format!("{place}. {}", text(it)));
+            let lines: Vec<String> = lines.collect();
             lines.join("\n")
         })
     }
@@ -63,19 +66,19 @@ impl AddressMerge {
 
     /// What has to be done to the other person's version so that it has your addresses, and, if
     /// wished for, those behind them that the other person has added.
-    pub(super) fn wanted(&self, theirs: &Record, with_theirs: bool) -> Vec<Wanted> {
-        let mut list = self.yours.clone();
+    pub(super) fn wanted(&self, theirs: &Record, with_theirs: bool) -> Vec<WantedValue> {
+        let mut all = self.yours.clone();
         let is_in = |list: &[Value<'_>], value: &Value<'_>| {
             list.iter().any(|other| other.data == value.data)
         };
-        let added = self.theirs.iter().filter(|value| {
+        let new = self.theirs.iter().filter(|value| {
             with_theirs && !is_in(&self.before, value) && !is_in(&self.yours, value)
         });
-        list.extend(added.cloned());
+        all.extend(new.cloned());
         let is_taken = |index: u32| at(theirs, index).is_some_and(|value| !is_address(value));
         let mut last = 0_u32;
         let mut wanted = Vec::new();
-        for value in list {
+        for value in all {
             let index = free_index(value.index.max(last.saturating_add(1)), is_taken);
             last = index;
             let put = self.wanted.iter().filter_map(|(_, put)| put.as_ref());
@@ -165,11 +168,11 @@ mod tests {
         }
     }
 
-    fn put(index: u32, url: &str) -> Wanted {
+    fn put(index: u32, url: &str) -> WantedValue {
         (index, Some(NewValue::new(index, "URL", url.as_bytes())))
     }
 
-    fn merged(theirs: &Record, wanted: &[Wanted]) -> Vec<String> {
+    fn merged(theirs: &Record, wanted: &[WantedValue]) -> Vec<String> {
         addresses(&edited(theirs, wanted))
             .iter()
             .map(text)
@@ -182,10 +185,10 @@ mod tests {
         let theirs = record(&["c", "b"]);
         // Yours has moved `b` first.
         let wanted = vec![put(1, "b"), put(2, "a")];
-        let (merge, rest) = AddressMerge::split(&base, &theirs, wanted);
+        let (merge, rest) = AddressMerge::split(&base, &theirs, &wanted);
         let merge = merge.unwrap();
         assert!(rest.is_empty());
-        assert_eq!(merge.words(), ["a\nb", "c\nb", "b\na"]);
+        assert_eq!(merge.words(), ["1. a\n2. b", "1. c\n2. b", "1. b\n2. a"]);
         assert_eq!(merged(&theirs, &merge.wanted(&theirs, false)), ["b", "a"]);
         assert_eq!(
             merged(&theirs, &merge.wanted(&theirs, true)),
@@ -194,10 +197,10 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_stay_in_their_places_are_merged_one_by_one() {
+    fn addresses_that_were_not_moved_are_merged_one_by_one() {
         let base = record(&["a", "b"]);
         let theirs = record(&["c", "b"]);
-        let (merge, rest) = AddressMerge::split(&base, &theirs, vec![put(2, "d")]);
+        let (merge, rest) = AddressMerge::split(&base, &theirs, &[put(2, "d")]);
         assert!(merge.is_none());
         assert_eq!(rest.len(), 1);
     }
@@ -209,7 +212,7 @@ mod tests {
         theirs
             .values
             .push(Value::new(3, "TITLE", b"t").into_owned());
-        let (merge, _) = AddressMerge::split(&base, &theirs, vec![put(3, "c")]);
+        let (merge, _) = AddressMerge::split(&base, &theirs, &[put(3, "c")]);
         let wanted = merge.unwrap().wanted(&theirs, false);
         assert!(wanted.iter().all(|(index, _)| *index != 3));
         assert_eq!(merged(&theirs, &wanted), ["a", "b", "c"]);

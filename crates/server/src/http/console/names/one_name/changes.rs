@@ -32,9 +32,12 @@ pub(super) fn lines(changes: &[Difference]) -> Vec<ChangeLine> {
             }
             _ => false,
         };
-        let words = |value: &Value<'_>| match says_all {
-            true => format!("{} ({})", data_words(value), properties(value)),
-            false => data_words(value),
+        let words = |value: &Value<'_>| {
+            if says_all {
+                format!("{} ({})", data_words(value), properties(value))
+            } else {
+                data_words(value)
+            }
         };
         let (was, now) = (before.map(words), after.map(words));
         let (head, tail) = match (&was, &now) {
@@ -46,9 +49,10 @@ pub(super) fn lines(changes: &[Difference]) -> Vec<ChangeLine> {
             let (start, rest) = text.split_at_checked(head).unwrap_or((text, ""));
             let at = rest.len().saturating_sub(tail);
             let (middle, end) = rest.split_at_checked(at).unwrap_or((rest, ""));
-            let (start, middle, end) = match has_both {
-                true => (start, middle, end),
-                false => (text, "", ""),
+            let (start, middle, end) = if has_both {
+                (start, middle, end)
+            } else {
+                (text, "", "")
             };
             ChangeLine {
                 is_added,
@@ -104,7 +108,10 @@ pub(super) fn data_words(value: &Value<'_>) -> String {
 
 /// The bytes as hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+    let pair = |byte: &u8| [digit(byte >> 4), digit(byte & 15)];
+    let digits = bytes.iter().flat_map(pair);
+    digits.map(|digit| digit.to_ascii_uppercase()).collect()
 }
 
 /// How long a value may be cached.

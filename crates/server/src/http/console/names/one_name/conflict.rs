@@ -12,7 +12,9 @@ use super::edit_form::EditForm;
 use super::form_fields::exact;
 use super::head::NameHead;
 use super::history::actor_words;
-use super::merge::{Merge, Wanted, at, edit_of, edited, moved, read, refused, value_of, written};
+use super::merge::{
+    Merge, WantedValue, at, edit_of, edited, moved, read, refused, value_of, written,
+};
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
 use crate::http::console::see;
@@ -58,13 +60,13 @@ pub(super) fn show(
     visit: &Visit<'_>,
     head: &NameHead,
     base: &Record,
-    wanted: Vec<Wanted>,
+    wanted: &[WantedValue],
     errors: Vec<FieldError>,
 ) -> Result<Response<Body>, PageError> {
     let (registry, who, id) = (visit.registry(), visit.who(), visit.id());
     let last = HistoryPoint::Event(u64::MAX);
     let theirs = registry.show_at(&who, id, last)?.record;
-    let (addresses, rest) = AddressMerge::split(base, &theirs, wanted.clone());
+    let (addresses, rest) = AddressMerge::split(base, &theirs, wanted);
     let merge = Merge::new(base, &theirs, rest);
     if merge.both.is_empty() && merge.mine.is_empty() && addresses.is_none() {
         // It is stored already: a form was sent twice.
@@ -74,9 +76,10 @@ pub(super) fn show(
     let history = registry.history_before(&who, id, None, 1)?;
     let entry = history.entries.last();
     let actor = entry.and_then(|entry| entry.who.as_ref());
-    let status = match errors.is_empty() {
-        true => StatusCode::CONFLICT,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
+    let status = if errors.is_empty() {
+        StatusCode::CONFLICT
+    } else {
+        StatusCode::UNPROCESSABLE_ENTITY
     };
     let mut rows = Vec::new();
     if let Some(addresses) = &addresses {
@@ -103,9 +106,10 @@ pub(super) fn show(
             before: before.map(data_words),
             theirs: now.map(data_words),
             yours: mine.as_ref().map(data_words),
-            both: match can_have_both {
-                true => "Both: yours gets the next free index",
-                false => "",
+            both: if can_have_both {
+                "Both: yours gets the next free index"
+            } else {
+                ""
             },
             choice: visit.field(&format!("choice-{index}")).to_string(),
         }
@@ -135,7 +139,7 @@ pub(super) fn show(
 }
 
 /// What the other person has changed, without the values that both have changed.
-fn theirs_only(base: &Record, theirs: &Record, both: &[Wanted]) -> Vec<Difference> {
+fn theirs_only(base: &Record, theirs: &Record, both: &[WantedValue]) -> Vec<Difference> {
     let mut indexes: Vec<_> = base.values.iter().map(|value| value.index).collect();
     indexes.extend(theirs.values.iter().map(|value| value.index));
     indexes.sort_unstable();
@@ -155,7 +159,7 @@ fn theirs_only(base: &Record, theirs: &Record, both: &[Wanted]) -> Vec<Differenc
         .collect()
 }
 
-fn mine_only(theirs: &Record, mine: &[Wanted]) -> Vec<Difference> {
+fn mine_only(theirs: &Record, mine: &[WantedValue]) -> Vec<Difference> {
     let found = mine.iter().map(|(index, put)| {
         let before = at(theirs, *index);
         Difference {
@@ -183,9 +187,9 @@ pub(super) fn merge(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     }
     if visit.field("theirs") != theirs.version.to_string() {
         // It has changed once more.
-        return show(visit, &head, &base, wanted, Vec::new());
+        return show(visit, &head, &base, &wanted, Vec::new());
     }
-    let (addresses, rest) = AddressMerge::split(&base, &theirs, wanted.clone());
+    let (addresses, rest) = AddressMerge::split(&base, &theirs, &wanted);
     let merged = Merge::new(&base, &theirs, rest);
     let mut chosen = merged.mine;
     let mut errors = Vec::new();
@@ -213,7 +217,7 @@ pub(super) fn merge(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
         }
     }
     if !errors.is_empty() {
-        return show(visit, &head, &base, wanted, errors);
+        return show(visit, &head, &base, &wanted, errors);
     }
     if chosen.is_empty() {
         return Ok(see(&format!("{}?done=theirs", head.path)));
@@ -227,11 +231,11 @@ pub(super) fn merge(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             Ok(see(&format!("{}?done=merged&event={event}", head.path)))
         }
         Err(error) if error.code() == "other-version" => {
-            show(visit, &head, &base, wanted, Vec::new())
+            show(visit, &head, &base, &wanted, Vec::new())
         }
         Err(error) => {
             let (_, error) = refused(error)?;
-            show(visit, &head, &base, wanted, vec![error])
+            show(visit, &head, &base, &wanted, vec![error])
         }
     }
 }
