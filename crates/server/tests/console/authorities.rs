@@ -310,7 +310,7 @@ fn a_retired_authority_keeps_its_names() {
     assert!(
         preview
             .body
-            .contains("1 name here and below keep resolving")
+            .contains("1 name here and below stay as they are")
     );
     let retired = lea.done(&format!("{path}/retire"), &[]);
     assert!(retired.body.contains("Retired"));

@@ -107,7 +107,8 @@ impl Here {
             let id = path.to_string();
             let found = visit.registry().authority(&visit.who(), &id).ok();
             let title = found.as_ref().map_or("", |found| found.title.as_str());
-            above.push(Crumb::new(format!("{id} {title}"), path_of(&id)));
+            let text = format!("{id} {}", shortened(title));
+            above.push(Crumb::new(text.trim(), path_of(&id)));
             next = found.and_then(|found| found.parent);
         }
         above.push(Crumb::new("Authorities", "/console/authorities"));
@@ -126,7 +127,7 @@ impl Here {
     pub(super) fn frame<'a>(&self, visit: &'a Visit<'_>, page: &str) -> ConsoleFrame<'a> {
         let id = self.id();
         let title = match page {
-            "" => format!("{id} {}", self.authority.title),
+            "" => format!("{id} {}", shortened(&self.authority.title)),
             _ => format!("{page} – {id}"),
         };
         let page = Some(page).filter(|page| !page.is_empty());
@@ -228,6 +229,17 @@ impl Here {
 
 /// How many authorities above one the breadcrumb has.
 const MAX_CRUMBS: usize = 20;
+/// How much of a title the breadcrumb has.
+const MAX_CRUMB_CHARACTERS: usize = 60;
+
+/// The beginning of a title, for places where only a little of it fits.
+fn shortened(title: &str) -> String {
+    let mut short: String = title.chars().take(MAX_CRUMB_CHARACTERS).collect();
+    if short.len() < title.len() {
+        short.push('…');
+    }
+    short
+}
 
 /// A title, or the identifier of a thing without one.
 pub(in crate::http::console) fn titled(title: &str, id: &str) -> String {
