@@ -49,9 +49,14 @@ impl Here {
     /// The authority in the path of a request. One that is only requested does not exist for those
     /// who neither asked for it nor decide it.
     pub(super) fn load(visit: &Visit<'_>) -> Result<Self, PageError> {
+        Self::of(visit, visit.id())
+    }
+
+    /// The same of any authority.
+    pub(super) fn of(visit: &Visit<'_>, id: &str) -> Result<Self, PageError> {
         let (registry, who) = (visit.registry(), visit.who());
-        let authority = registry.authority(&who, visit.id())?;
-        let rights = registry.rights_on(&who, visit.id())?;
+        let authority = registry.authority(&who, id)?;
+        let rights = registry.rights_on(&who, id)?;
         if let AuthorityStatus::Requested { by } = &authority.status
             && !rights.is_over
             && *by != who
