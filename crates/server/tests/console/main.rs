@@ -4,3 +4,4 @@
 
 mod names_list;
 mod one_name;
+mod work;
