@@ -45,7 +45,10 @@ fn reserved_names_wait_for_those_who_may_activate_them() {
     assert_eq!(waiting(&wim).decisions(), 0);
     assert_eq!(waiting(&wim).own.len(), 1);
     let nobody = Principal::nobody();
-    assert_eq!((waiting(&nobody).decisions(), waiting(&nobody).own.len()), (0, 0));
+    assert_eq!(
+        (waiting(&nobody).decisions(), waiting(&nobody).own.len()),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -93,7 +96,10 @@ fn a_preview_is_bounded_and_shows_no_secrets() {
     let preview = scene.preview_job(&OPERATOR, kind(), 1_000, 2).unwrap();
     assert!(preview.is_complete);
     assert_eq!((preview.counts.changed, preview.changes.len()), (3, 2));
-    let differences = preview.changes.iter().flat_map(|change| &change.differences);
+    let differences = preview
+        .changes
+        .iter()
+        .flat_map(|change| &change.differences);
     let mut values = differences.flat_map(|found| found.before.iter().chain(&found.after));
     assert!(values.all(|value| !value.data.windows(6).any(|part| part == b"secret")));
     let none = scene.preview_job(&OPERATOR, kind(), 0, 2).unwrap();

@@ -166,6 +166,7 @@ const ROLES: Kind = Kind::OneOf(&["read", "write", "lead", "admin"]);
 const SCHEMES: Kind = Kind::OneOf(&[
     "any", "ark", "cordra", "doi", "handle", "hdl", "http", "info", "urn",
 ]);
+const STATES: Kind = Kind::OneOf(&["active", "reserved", "withdrawn"]);
 const STATUSES: Kind = Kind::OneOf(&[
     "candidate",
     "refused",
@@ -200,7 +201,13 @@ const SERVER: &[Route] = &[
 const NAMES: &[Route] = &[
     get("/names", "listNames", names::list).known(true).query(&[
             required(text("authority", "The authority.")),
-            text("prefix", "The beginning of the local names."), AFTER, LIMIT,
+            text("prefix", "The beginning of the local names."),
+            flag("children", "List the names of the authorities below it, too."),
+            parameter("state", "Names in this state.", STATES),
+            parameter("q", "Names that have these words, in the name or in a public value.",
+                Kind::Text(1, limits::SEARCH_WORDS)),
+            text("changed-since", "Names that were changed at this time or later (RFC 3339)."),
+            AFTER, LIMIT,
         ]).gives::<NamePage>().errors(READ_BY_NAME),
     post("/names", "createName", names::create).takes::<NewName>().creates().gives::<Name>(),
     get("/names/{id}", "showName", names::show).query(&[AT]).gives::<Name>().errors(SHOW),

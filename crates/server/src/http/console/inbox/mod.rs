@@ -73,6 +73,8 @@ struct ShownReview {
     what: String,
     subject: String,
     title: String,
+    /// Why it is asked for.
+    reason: String,
     path: String,
 }
 
@@ -235,6 +237,7 @@ fn reviews(visit: &Visit<'_>) -> Vec<ShownReview> {
         ),
         subject: own.authority.clone(),
         title: own.title.clone(),
+        reason: String::new(),
         path: format!(
             "/console/names?authority={}&state=reserved",
             encode(&own.authority, COMPONENT)
@@ -248,6 +251,7 @@ fn reviews(visit: &Visit<'_>) -> Vec<ShownReview> {
         },
         subject: entry.uri(),
         title: entry.form.title.clone(),
+        reason: entry.made().2.to_string(),
         path: format!("/console/namespaces/{}", encode(entry.name(), COMPONENT)),
     });
     namespaces.chain(reserved).collect()
