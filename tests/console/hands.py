@@ -47,7 +47,7 @@ class Hand:
 
     def menu(self, word):
         """An item of the menu, which a narrow window hides."""
-        item = self.page.locator('nav#menu').get_by_role('link', name=re.compile(f'^{word}'))
+        item = self.page.locator('nav#menu').get_by_role('link', name=re.compile(rf'^{word}\b'))
         if not item.is_visible():
             self.press(self.page.get_by_role('link', name='Menu', exact=True))
         return self.go(item)

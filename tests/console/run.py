@@ -20,6 +20,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from playwright.sync_api import sync_playwright  # noqa: E402
 
 import chromium  # noqa: E402
+import expired  # noqa: E402
 import flows  # noqa: E402
 import hostile  # noqa: E402
 import look  # noqa: E402
@@ -28,7 +29,7 @@ import rights  # noqa: E402
 from hands import HANDS  # noqa: E402
 from people import link_of  # noqa: E402
 
-SHORT = ['flows mouse 1280', 'flows mouse 390', 'flows no-script 390', 'flows keyboard 1280', 'look', 'rights', 'hostile', 'origins']
+SHORT = ['flows mouse 1280', 'flows mouse 390', 'flows no-script 390', 'flows keyboard 1280', 'look', 'rights', 'hostile', 'origins', 'expired']
 ALL = SHORT + ['flows no-script 1280', 'flows keyboard 390']
 SHOTS = HERE.parent.parent / 'target' / 'console' / 'shots'
 
@@ -77,6 +78,8 @@ def run_part(part, program, browser_path, axe):
                 said = rights.tables(world, program)
             elif what == 'hostile':
                 said = hostile.texts(world)
+            elif what == 'expired':
+                said = expired.text_comes_back(world)
             elif what == 'origins':
                 said = origins.tables(world)
         except Exception:
@@ -84,6 +87,7 @@ def run_part(part, program, browser_path, axe):
             print(f'problems of pages: {world.problems}')
             raise
         chromium.check('errors and CSP reports', world.problems, [])
+        chromium.check('panics of the server', handfast.panics(), [])
         browser.close()
     return said
 
