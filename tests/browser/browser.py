@@ -75,7 +75,7 @@ def typed(page, base, text, press_enter=True):
         if press_enter:
             page.get_by_role('textbox').press('Enter')
         else:
-            page.get_by_role('button', name='Resolve').click()
+            page.get_by_role('button', name='Go').click()
     return navigation.value.status
 
 
@@ -94,9 +94,8 @@ def box(browser, base, target, problems):
     other = f'http://localhost:{port}'
     check('as localhost', (typed(page, other, f'{other}/{NAME}'), page.url), (200, f'{target}/landing'))
     page.goto(base + '/')
-    page.get_by_role('checkbox').check()
     page.get_by_role('textbox').fill(NAME)
-    page.get_by_role('textbox').press('Enter')
+    page.get_by_role('button', name='Show the record instead').click()
     page.wait_for_url('**/*noredirect')
     contains('the record', page.inner_text('body'), f'{target}/moved')
     page.context.close()
@@ -107,8 +106,12 @@ def refused(browser, base, problems):
     page = opened(browser, problems)
     check('an unknown name', typed(page, base, '10.1045/nobody-knows-this'), 404)
     contains('an unknown name', page.inner_text('body'), '10.1045/nobody-knows-this')
-    page.get_by_role('link', name='Resolve another identifier').click()
-    check('back', page.url, base + '/')
+    check('what was typed is in the box', page.get_by_role('textbox').input_value(), '10.1045/nobody-knows-this')
+    # The box of this page leads where names lead, too.
+    page.get_by_role('textbox').fill(NAME)
+    with page.expect_navigation():
+        page.get_by_role('button', name='Go').click()
+    check('from the page of an unknown name', page.title(), LANDING)
     for text in ('https://example.org/a/page', 'mailto:somebody@example.org'):
         check(f'typed {text!r}', typed(page, base, text), 400)
         contains(text, page.get_by_role('alert').inner_text(), 'We do not recognise this as an identifier')
@@ -134,8 +137,40 @@ def shown_first(browser, base, target, problems):
     check('typed a name with a page', typed(page, base, PAGE_FIRST), 200)
     contains('the page shown first', page.inner_text('body'), SECURITY)
     with page.expect_navigation():
-        page.get_by_role('link', name='Go to its target').click()
+        page.get_by_role('link', name='Go on').click()
     check('from the page shown first', (page.url, page.title()), (f'{target}/landing', LANDING))
+    page.context.close()
+
+
+def recognised(browser, base, problems):
+    """While a person types, the page says what the text is, in one region that is read aloud."""
+    page = opened(browser, problems)
+    page.goto(base + '/')
+    field, found = page.get_by_role('textbox'), page.locator('#found')
+    for text, words in (
+            (f'HDL:{NAME.upper()}', 'written as an hdl URI'), (f'https://doi.org/{NAME}', 'A DOI, written as a web address'),
+            (NAME, 'Active'), ('10.1045/nobody-knows-this', 'has no such name'), ('20.9999/x', 'is not registered here'),
+            ('10.1045 /x', 'A blank stands in the prefix. Remove it.')):
+        field.fill(text)
+        found.filter(has_text=words).wait_for()
+        contains(f'while typing {text!r}', found.inner_text(), words)
+    check('the place is marked', page.locator('#found mark').count(), 1)
+    check('read aloud', page.locator('[aria-live=polite] #found').count(), 1)
+    field.fill('')
+    page.locator('#found:empty').wait_for(state='attached')
+    check('the address stays', page.url, base + '/')
+    page.context.close()
+
+
+def copied(browser, base, problems):
+    """The citable link is copied by a button, which says so."""
+    page = opened(browser, problems)
+    page.context.grant_permissions(['clipboard-read', 'clipboard-write'])
+    page.goto(f'{base}/{NAME}?noredirect')
+    page.get_by_role('button', name='Copy').click()
+    page.get_by_role('button', name='Copied').wait_for()
+    check('the link', page.evaluate('navigator.clipboard.readText()'), f'{base}/{NAME}')
+    check('a name has one QR code', page.get_by_role('img', name='QR code').count(), 1)
     page.context.close()
 
 
@@ -150,6 +185,16 @@ PAGES = {
     'registry': ('/registry/', 200),
     'namespace': ('/registry/info/lccn', 200),
     'authorities': ('/registry/authorities', 200),
+    'authority': ('/registry/authorities/10.1045', 200),
+    'prefix': ('/10.1045', 200),
+    'label': (f'/{NAME}?action=label', 200),
+    'urns': ('/registry/urn', 200),
+    'urn': ('/registry/urn/urn-3', 200),
+    'changes': ('/registry/changes', 200),
+    'policy': ('/registry/policy', 200),
+    'about': ('/registry/about', 200),
+    'recognised': (f'/registry/recognise?id={NAME}', 200),
+    'ark': ('/ark:12025/654xz321', 404),
 }
 
 
@@ -160,6 +205,9 @@ def pages(browser, base, problems, shots):
             page = opened(browser, problems, width, scheme)
             for name, (path, status) in PAGES.items():
                 check(path, page.goto(base + path).status, status)
+                check(f'headings of {path}', page.locator('h1').count(), 1)
+                wide = page.evaluate('document.documentElement.scrollWidth')
+                check(f'{path} is not wider than {width}', wide <= width, True)
                 if shots:
                     page.screenshot(path=os.path.join(shots, f'{name}-{width}-{scheme}.png'), full_page=True)
             page.context.close()
@@ -184,6 +232,8 @@ def main(program, browser_path):
         box(browser, base, target, problems)
         refused(browser, base, problems)
         shown_first(browser, base, target, problems)
+        recognised(browser, base, problems)
+        copied(browser, base, problems)
         pages(browser, base, problems, shots)
         browser.close()
     check('errors of pages', problems, [])

@@ -46,6 +46,7 @@ pub use access::account::{Account, AccountChange};
 pub use access::group::Group;
 pub use access::holdings::{AccountRole, Holdings};
 pub use access::hs_admin::is_public_write;
+pub use access::inbox::{OwnAuthority, Waiting};
 pub use access::principal::{Limit, Principal, PrincipalError};
 pub use access::quota::Limits;
 pub use access::token::{NewToken, Token};
@@ -64,6 +65,7 @@ pub use derived::counts::{NameCounts, NameTotals, StateCounts};
 pub use derived::follow::EventFollower;
 pub use error::{RegistryError, ValueProblem};
 pub use export::name_table::NameTable;
+pub use export::spreadsheet::escape as escape_cell;
 pub use export::{Export, Exported};
 pub use handfast_api::{Growth, Opening, Proof, ProvenEvent};
 pub use handfast_store::{
@@ -80,6 +82,7 @@ pub use import::{
 pub use jobs::access::JobPage;
 pub use jobs::bulk::{BulkChanged, StartedJob};
 pub use jobs::job::{Job, JobKind};
+pub use jobs::preview::{JobPreview, PreviewedChange};
 pub use jobs::running::Progress;
 pub use log::audit::{Audited, BrokenOrigin, BrokenRule, Finding, Note};
 pub use log::check::{Check, Problem};

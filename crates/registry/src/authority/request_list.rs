@@ -69,9 +69,8 @@ impl Registry {
     /// first.
     ///
     /// ```
-    /// # use handfast_registry::{
-    /// #     AuthorityAction, AuthorityRequestStatus, Environment, NewAuthority, Principal, Registry,
-    /// # };
+    /// # use handfast_registry::{AuthorityAction, AuthorityRequestStatus, Environment};
+    /// # use handfast_registry::{NewAuthority, Principal, Registry};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # let operator = Principal::Operator;
@@ -125,7 +124,7 @@ impl Registry {
 
 impl ChangeSet<'_> {
     /// A request that is open. Those of earlier versions have no reason.
-    fn open_request(
+    pub(crate) fn open_request(
         &self,
         authority: &Authority,
         by: Principal,

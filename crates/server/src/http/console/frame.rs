@@ -122,7 +122,7 @@ impl<'a> ConsoleFrame<'a> {
             errors: Vec::new(),
             crumbs: Vec::new(),
             same: Vec::new(),
-            inbox: 0,
+            inbox: u64::try_from(visit.waiting().decisions()).unwrap_or(0),
             is_administrator: person.is_some_and(|person| person.is_administrator),
         }
     }

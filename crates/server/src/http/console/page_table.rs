@@ -16,6 +16,8 @@ pub(super) struct PageRoute {
     /// Below `/console`; braces stand for one segment, percent-encoded.
     pub(super) path: &'static str,
     pub(super) access: Access,
+    /// Whether it computes the hash of a password, which takes time and memory.
+    pub(super) hashes_password: bool,
     pub(super) page: PageFunction,
 }
 
@@ -33,6 +35,7 @@ pub(super) const fn page(path: &'static str, page: PageFunction) -> PageRoute {
         method: "GET",
         path,
         access: Access::SignedIn,
+        hashes_password: false,
         page,
     }
 }
@@ -42,6 +45,7 @@ pub(super) const fn form(path: &'static str, page: PageFunction) -> PageRoute {
         method: "POST",
         path,
         access: Access::SignedIn,
+        hashes_password: false,
         page,
     }
 }
@@ -49,6 +53,14 @@ pub(super) const fn form(path: &'static str, page: PageFunction) -> PageRoute {
 pub(super) const fn open(route: PageRoute) -> PageRoute {
     PageRoute {
         access: Access::Anyone,
+        ..route
+    }
+}
+
+/// A form with a password.
+pub(super) const fn hashing(route: PageRoute) -> PageRoute {
+    PageRoute {
+        hashes_password: true,
         ..route
     }
 }

@@ -171,6 +171,12 @@ pub(crate) struct OwnHosts {
 type CertifiedHosts = Option<(Arc<CertifiedKey>, Arc<[HostName]>)>;
 
 impl OwnHosts {
+    /// The URL that the settings say; empty if they say none.
+    pub(crate) fn public_url(&self) -> String {
+        let public = self.public.as_ref();
+        public.map(ToString::to_string).unwrap_or_default()
+    }
+
     pub(crate) fn new(
         public: Option<PublicUrl>,
         listen: SocketAddr,
