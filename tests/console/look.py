@@ -72,7 +72,7 @@ def look(world, axe, shots, is_short):
     nobody = signed_in(handfast, 'nobody')
     for name in ('', 'names', 'names/new', 'authorities', f'authorities/{OPEN}', 'people', 'events', 'jobs', 'server', 'namespaces'):
         pages['nobody-' + (name.replace('/', '-') or 'inbox')] = ('/console/' + name, nobody.cookie)
-    window = opened(world.browser, world.problems)
+    window = opened(world.browser, world.problems, reduced_motion='reduce')
     faults = []
     for name, (path, cookie) in pages.items():
         faults += [f'{path}: {fault}' for fault in one_page(window, handfast.base, path, cookie, axe, shots, name, is_short)]
