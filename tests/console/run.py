@@ -29,7 +29,7 @@ import rights  # noqa: E402
 from hands import HANDS  # noqa: E402
 from people import link_of  # noqa: E402
 
-SHORT = ['flows mouse 1280', 'flows mouse 390', 'flows no-script 390', 'flows keyboard 1280', 'look', 'rights', 'hostile', 'origins', 'expired']
+SHORT = ['flows mouse 1280', 'flows mouse 390', 'flows no-script 390', 'flows keyboard 1280', 'look even', 'look odd', 'rights', 'hostile', 'origins', 'expired']
 ALL = SHORT + ['flows no-script 1280', 'flows keyboard 390']
 SHOTS = HERE.parent.parent / 'target' / 'console' / 'shots'
 
@@ -61,7 +61,7 @@ def run_part(part, program, browser_path, axe):
     """Runs one part; gives what it says of itself."""
     is_short = not os.environ.get('CONSOLE_ALL')
     what, *more = part.split()
-    kind, width = (more[0], int(more[1])) if more else ('mouse', 1280)
+    kind, width = (more[0], int(more[1])) if len(more) == 2 else ('mouse', 1280)
     with chromium.new_folder(program) as handfast, sync_playwright() as playwright:
         browser = chromium.launch(playwright, browser_path)
         world = World(handfast, browser, kind, width)
@@ -73,7 +73,8 @@ def run_part(part, program, browser_path, axe):
                 flows.all_flows(world)
             elif what == 'look':
                 SHOTS.mkdir(parents=True, exist_ok=True)
-                said = f'{look.look(world, pathlib.Path(axe).read_text(), str(SHOTS), is_short)} pages'
+                half = {'even': 0, 'odd': 1}.get(*more) if more else None
+                said = f'{look.look(world, pathlib.Path(axe).read_text(), str(SHOTS), is_short, half)} pages'
             elif what == 'rights':
                 said = rights.tables(world, program)
             elif what == 'hostile':
