@@ -53,8 +53,10 @@ def watch(page, problems):
     """Collects the errors of a window."""
 
     def note(message):
-        # A page that says "not found" is told by its status, which Chromium logs as an error.
-        if message.type in ('error', 'warning') and 'the server responded with a status of' not in message.text:
+        # A page that says "not found" is told by its status, which Chromium logs as an error. A wrong date in an address stands in
+        # the form again, and Chromium says that it is wrong.
+        told = 'the server responded with a status of', 'does not conform to the required format'
+        if message.type in ('error', 'warning') and not any(part in message.text for part in told):
             problems.append(f'{page.url}: {message.text}')
 
     def failed(request):
