@@ -9,38 +9,21 @@ policies that pages are sent with, and a page that breaks one of them fails here
 
 import contextlib
 import http.server
-import json
 import os
-import subprocess
+import pathlib
 import sys
-import tempfile
 import threading
 
 from playwright.sync_api import sync_playwright
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import chromium  # noqa: E402
+from chromium import check, contains, opened  # noqa: E402
 
 NAME = '10.1045/april2006-paskin'
 # A name that shows a page before it leads on, because of its namespace.
 PAGE_FIRST, SECURITY = 'info:lccn/2002022641', 'The record may describe another edition.'
 LANDING = 'Where the name leads'
-passed = 0
-
-
-def check(what, found, expected):
-    """Fails unless two things are the same."""
-    global passed
-    if found != expected:
-        raise AssertionError(f'{what}\n  expected {expected!r}\n  found    {found!r}')
-    passed += 1
-
-
-def contains(what, text, part):
-    """Fails unless a text holds another."""
-    global passed
-    if part not in text:
-        raise AssertionError(f'{what}\n  {part!r} is not in {text!r}')
-    passed += 1
-
-
 class Landing(http.server.BaseHTTPRequestHandler):
     """A page on another host. It redirects once more, as landing pages do."""
 
@@ -73,47 +56,15 @@ def landing():
 
 @contextlib.contextmanager
 def served(program, target):
-    """The program on a new folder; gives its address."""
-    with tempfile.TemporaryDirectory() as folder:
-        data = os.path.join(folder, 'data')
-        run = [program, '--data', data]
+    """The program on a new folder with the examples; gives its address."""
+    with chromium.new_folder(program) as handfast:
         for command in (
                 ['init', '--demo'], ['name', 'set', NAME, '--url', f'{target}/moved'],
                 ['authority', 'create', 'info:lccn'], ['name', 'create', PAGE_FIRST, '--url', f'{target}/moved'],
                 ['namespace', 'change', 'lccn', '--page-first', 'true', '--contact', 'https://www.example.org/',
                  '--security', SECURITY]):
-            subprocess.run(run + command, check=True, stdout=subprocess.DEVNULL)
-        listen = ['serve', '--native', '127.0.0.1:0', '--web', '127.0.0.1:0', '--json']
-        with subprocess.Popen(run + listen, stdout=subprocess.PIPE, text=True) as server:
-            try:
-                for line in server.stdout:
-                    if '"web"' in line:
-                        yield 'http://' + json.loads(line)['web']
-                        break
-            finally:
-                server.terminate()
-
-
-def opened(browser, problems, width=1280, scheme='light', **more):
-    """A new window, whose errors are collected: broken policies, failed scripts, and what could not be loaded."""
-    context = browser.new_context(viewport={'width': width, 'height': 844}, color_scheme=scheme, **more)
-    page = context.new_page()
-
-    def note(message):
-        # A page that says "not found" is told by its status, which Chromium logs as an error.
-        if message.type in ('error', 'warning') and 'the server responded with a status of' not in message.text:
-            problems.append(f'{page.url}: {message.text}')
-
-    page.on('console', note)
-    page.on('pageerror', lambda error: problems.append(f'{page.url}: {error}'))
-
-    def failed(request):
-        # What the box asks while a person types is dropped when they type on, or go.
-        if '/registry/recognise?' not in request.url or request.failure != 'net::ERR_ABORTED':
-            problems.append(f'{request.url}: {request.failure}')
-
-    page.on('requestfailed', failed)
-    return page
+            handfast(*command)
+        yield handfast.serve().base
 
 
 def typed(page, base, text, press_enter=True):
@@ -270,13 +221,13 @@ def pages(browser, base, problems, shots):
     page.context.close()
 
 
-def main(program, chromium):
+def main(program, browser_path):
     shots = os.environ.get('BROWSER_SHOTS')
     if shots:
         os.makedirs(shots, exist_ok=True)
     problems = []
     with landing() as target, served(program, target) as base, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=['--disable-dev-shm-usage'])
+        browser = chromium.launch(playwright, browser_path)
         print('Chromium', browser.version)
         box(browser, base, target, problems)
         refused(browser, base, problems)
@@ -286,7 +237,7 @@ def main(program, chromium):
         pages(browser, base, problems, shots)
         browser.close()
     check('errors of pages', problems, [])
-    print(f'{passed} passed')
+    print(f'{chromium.passed} passed')
 
 
 if __name__ == '__main__':

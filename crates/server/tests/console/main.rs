@@ -2,5 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod authorities;
+mod browser;
 mod names_list;
 mod one_name;
+mod people;
+mod work;

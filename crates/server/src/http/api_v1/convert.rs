@@ -58,6 +58,14 @@ pub fn listed_name(shown: &Shown) -> api::ListedName {
     }
 }
 
+/// A name in a list with filters.
+pub(super) fn name_of_list(name: &handfast_registry::ListedName) -> api::ListedName {
+    api::ListedName {
+        id: name.id.clone(),
+        state: name_state(name.state),
+    }
+}
+
 fn name_state(state: State) -> api::NameState {
     same_variant!(state, State => NameState: Active, Reserved, Withdrawn)
 }

@@ -1,18 +1,18 @@
 //! What all pages of a name begin with: its title, state, link, and what one may do with it.
 
-use handfast_registry::{Authority, NameRight, Record, RegistryError, Role, Shown, State};
-use handfast_wire::Value;
+use handfast_registry::{
+    Authority, NameRight, Persistence, Record, RegistryError, Role, Shown, State,
+};
 
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, MenuItem};
 use crate::http::console::visit::Visit;
 use crate::http::percent::{COMPONENT, encode};
-use crate::http::resolver::target::path_of;
+use crate::http::resolver::target::{escaped_text, path_of};
+use crate::http::resolver::title::title_of;
 
-/// Types of values that say what a thing is, the best first.
-const TITLES: [&str; 5] = ["erc.what", "what", "dc.title", "title", "desc"];
-/// The longest title that a page shows, in characters.
-const MAX_TITLE: usize = 500;
+/// The longest local name in a breadcrumb, in characters; the page has the whole one.
+const MAX_CRUMB: usize = 60;
 /// How many authorities above one a breadcrumb shows.
 const MAX_ABOVE: usize = 8;
 
@@ -50,6 +50,8 @@ pub(super) struct AuthorityLink {
     pub(super) title: String,
     /// The address of its page in the console.
     pub(super) page: String,
+    /// Whether its names are never given to anything else.
+    pub(super) is_permanent: bool,
 }
 
 impl NameHead {
@@ -76,6 +78,7 @@ impl NameHead {
             path: record.authority.clone(),
             title: record.authority.clone(),
             page: "/console/authorities".to_string(),
+            is_permanent: true,
         });
         let mut crumbs = vec![(
             "Authorities".to_string(),
@@ -83,15 +86,20 @@ impl NameHead {
         )];
         crumbs.extend(chain.iter().map(|authority| {
             let link = AuthorityLink::new(authority);
-            let text = match link.title == link.path {
-                true => link.path,
-                false => format!("{} {}", link.path, link.title),
+            let text = if link.title == link.path {
+                link.path
+            } else {
+                format!("{} {}", link.path, link.title)
             };
             (text, link.page)
         }));
-        let own = local_part(&id, &authority.path).to_string();
-        crumbs.push((own, path.clone()));
-        let public = format!("/{}", path_of(&id));
+        crumbs.push((shortened(local_part(&id, &authority.path)), path.clone()));
+        let public = if record.authority.starts_with("hdl:") {
+            // Two slashes would begin another host.
+            format!("/{}", path_of(id.trim_start_matches('/')))
+        } else {
+            format!("/{}", escaped_text(id.as_bytes()))
+        };
         Ok(Self {
             has_title: title.is_some(),
             title: title.unwrap_or_else(|| id.clone()),
@@ -111,9 +119,10 @@ impl NameHead {
     /// is the first one of the name.
     pub(super) fn frame<'a>(&self, visit: &'a Visit<'_>, page: &str) -> ConsoleFrame<'a> {
         let is_first = page.is_empty();
-        let title = match is_first {
-            true => self.title.clone(),
-            false => format!("{page}: {}", self.title),
+        let title = if is_first {
+            self.title.clone()
+        } else {
+            format!("{page}: {}", self.title)
         };
         let last = self.crumbs.len().saturating_sub(1);
         let crumbs = self.crumbs.iter().enumerate().map(|(at, (text, path))| {
@@ -203,6 +212,7 @@ impl AuthorityLink {
         Self {
             title: if title.is_empty() { &path } else { title }.to_string(),
             page: format!("/console/authorities/{}", encode(&path, COMPONENT)),
+            is_permanent: authority.policy.persistence == Persistence::Permanent,
             path,
         }
     }
@@ -211,17 +221,6 @@ impl AuthorityLink {
 /// The address of the page of a name.
 pub(super) fn path_of_name(id: &str) -> String {
     format!("/console/names/{}", encode(id, COMPONENT))
-}
-
-/// What a record is called, if one of its values says so.
-pub(super) fn title_of(values: &[Value<'_>]) -> Option<String> {
-    let text = |wanted: &str| {
-        let mut found = values.iter();
-        let found = found.find(|value| value.value_type.eq_ignore_ascii_case(wanted))?;
-        let text = found.text()?.trim();
-        (!text.is_empty()).then(|| text.chars().take(MAX_TITLE).collect())
-    };
-    TITLES.iter().find_map(|wanted| text(wanted))
 }
 
 /// A text as one word of a shell.
@@ -241,15 +240,24 @@ fn local_part<'n>(id: &'n str, authority: &str) -> &'n str {
         .unwrap_or(id)
 }
 
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= MAX_CRUMB {
+        return text.to_string();
+    }
+    let start: String = text.chars().take(MAX_CRUMB).collect();
+    format!("{start}…")
+}
+
 /// The authority of a record and those above it, topmost first.
 fn chain(visit: &Visit<'_>, record: &Record) -> Result<Vec<Authority>, PageError> {
     let key = record.authority.as_str();
     let mut next = Some(key.strip_prefix("hdl:").unwrap_or(key).to_string());
     let mut chain = Vec::new();
     while let Some(path) = next.filter(|_| chain.len() < MAX_ABOVE) {
-        let found = visit.registry().authority(&visit.who(), &path);
-        let Ok(found) = found else {
-            break;
+        let found = match visit.registry().authority(&visit.who(), &path) {
+            Ok(found) => found,
+            Err(error) if error.is_failure() => return Err(error.into()),
+            Err(_) => break,
         };
         next = found.parent.as_ref().map(ToString::to_string);
         chain.push(found);
