@@ -20,7 +20,7 @@ const DONE: &[(&str, &str, &str)] = &[(
 
 #[derive(Template)]
 #[template(path = "console/authorities/policy.html")]
-struct PolicyPage<'a> {
+struct AuthorityPolicyPage<'a> {
     frame: ConsoleFrame<'a>,
     head: AuthorityHead,
     sentences: Vec<String>,
@@ -133,7 +133,7 @@ fn policy_page(
     ];
     let is_active = here.is_active();
     let own = visit.registry().counts(&id)?.own();
-    let page = PolicyPage {
+    let page = AuthorityPolicyPage {
         frame: here
             .frame(visit, "Policy")
             .flash(flash(visit, DONE))
