@@ -1,7 +1,7 @@
 //! Lists of names and events with filters, and near names: what they find, and what they hide.
 
 use handfast_registry::{
-    Action, EventFilter, EventListPage, MintOptions, NameAction, NameFilter, Role, State, Words,
+    Action, EventFilter, EventListPage, NameAction, NameFilter, Role, State, Words,
 };
 
 use super::*;
@@ -355,13 +355,7 @@ fn events_are_found_in_a_long_log_with_and_without_derived_data() {
     let scene = library();
     let ann = account("ann");
     let many = |count: u64| {
-        let minted = scene.mint(
-            &OPERATOR,
-            "20.2",
-            &MintOptions::default(),
-            count,
-            |_| Ok(()),
-        );
+        let minted = scene.mint(&OPERATOR, "20.2", &MintOptions::default(), count, |_| Ok(()));
         minted.unwrap();
     };
     many(9_000);
