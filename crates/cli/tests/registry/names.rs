@@ -96,7 +96,8 @@ fn names_are_minted_with_their_urls() {
 /// Guards against a slip of a few zeros that fills the disk with names.
 #[test]
 fn names_are_minted_as_reserved_and_listed_by_state() {
-    let folder = Folder::with(PROGRAM, &["20.1"]);
+    let folder = init(&[]);
+    folder.done(&["authority", "create", "20.1"]);
     folder.done(&[
         "mint",
         "--authority",
