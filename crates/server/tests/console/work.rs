@@ -332,6 +332,7 @@ fn many_names_are_changed_only_with_a_role() {
     // The page that asks for a role is no name.
     let shown = denied.body.replace("20.1/ask", "");
     assert!(!shown.contains("20.1/a"));
+    assert!(!denied.body.contains("Apply to"));
     assert_eq!(
         eve.post("/jobs/new", &host_change("old.example")).status,
         403
