@@ -33,7 +33,7 @@ VARYING = [
     (re.compile(r'<time[^>]*>[^<]*</time>'), 'time'),
     (re.compile(r'\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?'), 'time'),
     (re.compile(r'\d+ \w+ \d{4}, \d\d:\d\d'), 'time'),
-    (re.compile(r'as of event [\d,]+'), 'as of event'),
+    (re.compile(r'as of event [\d,]+', re.IGNORECASE), 'as of event'),
     (re.compile(r'127\.0\.0\.1:\d+'), 'host'),
     (re.compile(r'name="once" value="[^"]*"'), 'once'),
     (re.compile(r'/static/[^"]*'), 'static'),
@@ -142,7 +142,8 @@ def seeing(left, right):
             count += 1
             statuses[one.status] += 1
             faults += fault(f'{role} POST {path} {form}', one, two)
-    check(f'{len(faults)} answers tell of another authority:\n' + '\n'.join(faults[:40]), len(faults), 0)
+    different = list({text.split('\n', 1)[-1]: text for text in faults}.values())
+    check(f'{len(faults)} answers tell of another authority:\n' + '\n'.join(different[:40]), len(faults), 0)
     return f'{count} questions about {OTHER} by {len(WEAK) + 1} roles, none tells more: {dict(statuses)}'
 
 
