@@ -7,3 +7,4 @@ mod browser;
 mod names_list;
 mod one_name;
 mod people;
+mod work;
