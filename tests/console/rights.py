@@ -39,14 +39,14 @@ VARYING = [
     (re.compile(r'/static/[^"]*'), 'static'),
     (re.compile(r'tmp[a-z0-9_]{8}'), 'folder'),
 ]
-# Whoever is signed in may ask for something; it leaves an event.
+# Everybody who is signed in may ask for something; it leaves an event.
 MAY_ASK = {'/authorities/{authority}/ask', '/authorities/{authority}/children', '/authorities/new', '/namespaces/new',
            '/namespaces/{namespace}/comment', '/namespaces/{namespace}/claim', '/namespaces/{namespace}/comments'}
 # Forms about oneself.
 OWN = ('/me', '/password', '/sign-out', '/sign-in', '/again', '/enter', '/draft')
 FILLING = {
     'reason': 'because', 'title': 'Another title', 'name': 'new-name', 'to': 'writer', 'account': 'writer', 'count': '2', 'why': 'because',
-    'text': 'words', 'comment': 'words', 'urls': 'https://elsewhere.example/', 'url': 'https://elsewhere.example/', 'from': 'one.example',
+    'text': 'words', 'comment': 'words', 'urls': 'https://moved.example/', 'url': 'https://moved.example/', 'from': 'one.example',
     'successor': f'{OPEN}/map-1', 'names': f'{OTHER}/{SECRET}-1', 'password': 'x' * 20, 'email': 'x@library.example',
 }
 
