@@ -1,7 +1,7 @@
 //! Limits on what one account may store, and bounded responses.
 
 use handfast_registry::{
-    AuthorityAction, Edit, HistoryPoint, Import, JobKind, NewToken, Outcome, Role,
+    Edit, HistoryPoint, Import, JobKind, NewToken, Outcome, Role,
 };
 
 use super::*;
