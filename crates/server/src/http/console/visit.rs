@@ -15,7 +15,7 @@ use crate::http::{Caller, Web, form};
 pub(super) struct Visit<'v> {
     pub(super) web: &'v Arc<Web>,
     pub(super) caller: &'v Arc<Caller>,
-    pub(super) request: Request,
+    pub(super) request: PageRequest,
     /// What stands for the braces of the path.
     pub(super) path: Vec<String>,
     /// Who is signed in.
@@ -32,7 +32,7 @@ pub(super) struct Visit<'v> {
 const MAX_WAITING: usize = 100;
 
 /// The head of a request, its query and its form.
-pub(super) struct Request {
+pub(super) struct PageRequest {
     pub(super) head: Parts,
     query: Vec<(String, String)>,
     form: Vec<(String, String)>,
@@ -48,7 +48,7 @@ pub(super) struct Person {
     pub(super) session: Session,
 }
 
-impl Request {
+impl PageRequest {
     pub(super) fn new(head: Parts, raw_form: Bytes) -> Self {
         let text = std::str::from_utf8(&raw_form).unwrap_or_default();
         Self {
@@ -61,7 +61,7 @@ impl Request {
 }
 
 impl<'v> Visit<'v> {
-    pub(super) fn new(web: &'v Arc<Web>, caller: &'v Arc<Caller>, request: Request) -> Self {
+    pub(super) fn new(web: &'v Arc<Web>, caller: &'v Arc<Caller>, request: PageRequest) -> Self {
         let base = web
             .hosts
             .base(caller, &request.head.uri, &request.head.headers);
