@@ -481,12 +481,13 @@ impl Client {
                 makes,
                 opened,
             } if opened.get().is_none() => {
-                let registry = data.config().and_then(|config| match makes {
+                let config = data.config().map_err(refused)?;
+                let registry = match makes {
                     Some(output) => data.open_or_make(&config, *output, false),
                     None => data.open(&config),
-                });
+                };
                 let registry = registry.map_err(refused)?;
-                opened.get_or_init(|| LocalApi::new(registry.into()));
+                opened.get_or_init(|| LocalApi::new(registry.into(), config.public_url()));
             }
             Transport::Folder { .. } | Transport::Socket(_) => {}
         }

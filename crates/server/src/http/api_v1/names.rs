@@ -5,7 +5,8 @@ use std::thread;
 
 use handfast_api::{self as api, limits};
 use handfast_registry::{
-    Edit, HistoryPage, Minted, NameAction, NewName, Principal, RegistryError, Style, check_urls,
+    Edit, HistoryPage, Minted, NameAction, NewName, Principal, RegistryError, Shown, Style,
+    check_urls,
 };
 use handfast_wire::json::ParsedValue;
 use hyper::StatusCode;
@@ -24,15 +25,16 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let mut names = Vec::new();
     let mut next = None;
     let mut looked_at = 0;
+    let links = call.api.links();
     let after = call.query("after");
-    let visit = &mut |shown: handfast_registry::Shown| {
+    let visit = &mut |shown: Shown| {
         if names.len() == limit || looked_at == MAX_NAMES_READ {
             return ControlFlow::Break(());
         }
         looked_at += 1;
         next = Some(shown.key.clone());
         if local_of(&shown.record.text).starts_with(prefix) {
-            names.push(convert::listed_name(&shown));
+            names.push(convert::listed_name(&shown, links.as_ref()));
         }
         ControlFlow::Continue(())
     };
@@ -67,7 +69,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
     }
     let shown = call.registry().create_name(&call.who, &given.id, new)?;
     let version = shown.record.version;
-    let answer = Answer::json(&convert::name(&shown)).version(version);
+    let answer = Answer::json(&named(call, &shown)).version(version);
     Ok(answer.created("names", &shown.record.text))
 }
 
@@ -97,8 +99,10 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
     check_urls(urls.iter().map(String::as_str), &[])?;
     let style = given.style.as_deref().map(parse::<Style>).transpose()?;
     let mut names = Vec::new();
+    let links = call.api.links();
     let made = |minted: Minted| {
         names.push(api::MintedName {
+            link: links.as_ref().map(|links| links.link(&minted.id)),
             id: minted.id,
             urls: minted.urls,
         });
@@ -130,7 +134,12 @@ pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
         gone.about.withdrawn = Some(convert::tombstone(tombstone));
         return Err(gone);
     }
-    Ok(call.versioned(shown.record.version, &convert::name(&shown)))
+    Ok(call.versioned(shown.record.version, &named(call, &shown)))
+}
+
+/// A name as the API shows it, with its citable link.
+fn named(call: &Call, shown: &Shown) -> api::Name {
+    convert::name(shown, call.api.links().as_ref())
 }
 
 pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
@@ -177,7 +186,7 @@ pub(super) fn act(call: &Call, action: NameAction) -> Result<Answer, Problem> {
         .registry()
         .change_name(&call.who, call.id(), expected, action)?;
     Ok(match acted {
-        Some(shown) => Answer::json(&convert::name(&shown)).version(shown.record.version),
+        Some(shown) => Answer::json(&named(call, &shown)).version(shown.record.version),
         None => Answer::done(),
     })
 }

@@ -28,6 +28,7 @@ use super::route::{Group, RequestBody, ResponseBody};
 use super::route_table::{DRY_RUN, GROUPS, post};
 use super::{Api, ApiSettings, LineStream, check_type, convert, find_route, read_query, run};
 use crate::http::CLIENT_TIMEOUT;
+use crate::http::middleware::host::PublicUrl;
 use crate::http::percent::decode;
 use crate::http::response::Body;
 
@@ -64,11 +65,12 @@ const PROGRESS_INTERVAL: u64 = 1_000;
 pub struct LocalApi(Arc<Api>);
 
 impl LocalApi {
-    /// For a registry that this process has opened.
+    /// For a registry that this process has opened. Links of names begin with the public URL.
     #[must_use]
-    pub fn new(registry: Arc<Registry>) -> Self {
+    pub fn new(registry: Arc<Registry>, public_url: Option<PublicUrl>) -> Self {
         let settings = ApiSettings {
             spool_limit: 0,
+            public_url,
             public_search: false,
             client_timeout: CLIENT_TIMEOUT,
         };

@@ -2,7 +2,8 @@
 
 use handfast_api as api;
 use handfast_registry::{
-    AccessRequest, AccessRequestStatus, AccountRole, Group, Holdings, PersonHere, Reason, rfc3339,
+    AccessRequest, AccessRequestStatus, AccountRole, Group, Holdings, PersonHere, Reason, Registry,
+    Token, rfc3339,
 };
 
 use super::{account, account_state, role, token};
@@ -47,9 +48,10 @@ pub(in crate::http::api_v1) fn person(person: &PersonHere) -> api::Person {
     }
 }
 
-pub(in crate::http::api_v1) fn holdings(holdings: &Holdings) -> api::Holdings {
+pub(in crate::http::api_v1) fn holdings(holdings: &Holdings, registry: &Registry) -> api::Holdings {
+    let token = |held: &Token| token(held, registry);
     api::Holdings {
-        account: account(&holdings.account),
+        account: account(&holdings.account, registry),
         all_names_counted: holdings.is_complete,
         groups: holdings.groups.clone(),
         names: holdings.names,
