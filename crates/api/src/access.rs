@@ -64,6 +64,12 @@ pub struct RoleReason {
     pub granted_by: Option<String>,
     /// Whether an authority above grants the role.
     pub inherited: bool,
+    /// When the account was added to the group of `through` (RFC 3339), if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joined: Option<String>,
+    /// Who added the account to that group, if that is known.
+    #[serde(default, rename = "joined-by", skip_serializing_if = "Option::is_none")]
+    pub joined_by: Option<String>,
     /// Why the role was asked for, if a request for access was granted.
     pub reason: Option<String>,
     /// The role.
@@ -147,7 +153,49 @@ pub struct NewAccessRequest {
     pub role: String,
 }
 
-/// Why a request for access is declined.
+/// A request for an authority.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AuthorityRequest {
+    /// The account that asks.
+    #[schemars(example = &"ann")]
+    pub account: String,
+    /// The authority.
+    #[schemars(example = &"20.1000.5")]
+    pub authority: String,
+    /// When the request was made (RFC 3339).
+    #[schemars(example = &"2026-11-15T06:17:16Z")]
+    pub created: String,
+    /// When it was decided (RFC 3339).
+    pub decided: Option<String>,
+    /// Who decided it.
+    #[serde(rename = "decided-by")]
+    pub decided_by: Option<String>,
+    /// Why it was declined.
+    #[serde(rename = "decline-reason")]
+    pub decline_reason: Option<String>,
+    /// Why the account asks.
+    #[schemars(example = &"We digitise the maps")]
+    pub reason: String,
+    /// Whether it is decided.
+    pub status: AuthorityRequestStatus,
+    /// The title of the authority.
+    #[schemars(example = &"The map room")]
+    pub title: String,
+}
+
+words! {
+    /// Whether a request for an authority is decided.
+    AuthorityRequestStatus {
+        /// The authority was created.
+        Approved = "approved",
+        /// The request was declined.
+        Declined = "declined",
+        /// Nobody has decided it.
+        Open = "open",
+    }
+}
+
+/// Why a request for access, or for an authority, is declined.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewDecline {

@@ -40,6 +40,7 @@ mod namespace;
 mod namespace_form;
 mod problem;
 mod server;
+mod sign_in;
 mod value;
 mod words;
 
@@ -53,6 +54,7 @@ pub use namespace::*;
 pub use namespace_form::*;
 pub use problem::*;
 pub use server::*;
+pub use sign_in::*;
 pub use value::*;
 
 /// Whether a member says what it would say if it were left out.

@@ -242,6 +242,9 @@ pub struct NewMint {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = limits::MINTED), example = 1)]
     pub count: u64,
+    /// Reserve the names: the public does not see them until they are activated.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reserve: bool,
     /// How local parts are chosen: `guid`, `guid-v1`, `uuid`, `random[:LENGTH]` (4 to 64) or
     /// `sequence[:TEXT[:WIDTH]]`, a number after a text.
     #[serde(default, skip_serializing_if = "Option::is_none")]

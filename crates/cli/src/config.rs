@@ -209,6 +209,7 @@ impl Config {
             lists_authorities: web.list_authorities,
         };
         Ok(WebSettings {
+            configuration: Vec::new(),
             tls,
             client_certificates: web.client_certificates,
             country_header,

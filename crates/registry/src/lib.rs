@@ -46,6 +46,7 @@ pub use access::account::{Account, AccountChange};
 pub use access::group::Group;
 pub use access::holdings::{AccountRole, Holdings};
 pub use access::hs_admin::is_public_write;
+pub use access::inbox::{OwnAuthority, Waiting};
 pub use access::principal::{Limit, Principal, PrincipalError};
 pub use access::quota::Limits;
 pub use access::token::{NewToken, Token};
@@ -57,10 +58,14 @@ pub use authority::path::{AuthorityPath, PathError};
 pub use authority::policy::{
     Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError,
 };
+pub use authority::request_list::{AuthorityRequest, AuthorityRequestStatus};
+pub use authority::tree::{AuthorityNode, RightsOn};
 pub use clock::{Environment, parse_rfc3339, rfc3339};
 pub use derived::counts::{NameCounts, NameTotals, StateCounts};
 pub use derived::follow::EventFollower;
 pub use error::{RegistryError, ValueProblem};
+pub use export::name_table::NameTable;
+pub use export::spreadsheet::escape as escape_cell;
 pub use export::{Export, Exported};
 pub use handfast_api::{Growth, Opening, Proof, ProvenEvent};
 pub use handfast_store::{
@@ -77,6 +82,7 @@ pub use import::{
 pub use jobs::access::JobPage;
 pub use jobs::bulk::{BulkChanged, StartedJob};
 pub use jobs::job::{Job, JobKind};
+pub use jobs::preview::{JobPreview, PreviewedChange};
 pub use jobs::running::Progress;
 pub use log::audit::{Audited, BrokenOrigin, BrokenRule, Finding, Note};
 pub use log::check::{Check, Problem};
@@ -85,6 +91,7 @@ pub use log::export::{Verify, verify_export};
 pub use log::proof::{ProofProblem, Proven, verify_growth, verify_proof};
 pub use lookup::event_list::{EventFilter, EventListPage, ListedEvent};
 pub use lookup::fast_path::RecordRef;
+pub use lookup::name_facets::{AuthorityFacet, NameFacets};
 pub use lookup::name_list::{ListedName, NameFilter, NameListPage};
 pub use lookup::near_names::NearName;
 pub use lookup::statistics::Statistics;
@@ -96,7 +103,8 @@ pub use name::create::NewName;
 pub use name::edit::Edit;
 pub use name::history::{HistoryEntry, HistoryPage, HistoryPoint};
 pub use name::link::{CitableLinks, handle_path};
-pub use name::mint::{Minted, Style, StyleError};
+pub use name::mint::{MintOptions, Minted, Style, StyleError};
+pub use name::preview::{NamePreview, NameRight};
 pub use name::record::{Record, RecordError, State, Tombstone};
 pub use name::show::{Reading, Shown};
 pub use name::undo::Difference;

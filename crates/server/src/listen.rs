@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use handfast_registry::{EventFollower, Registry, reuse_snapshots};
+use handfast_registry::{EventFollower, Registry, RegistryError, reuse_snapshots};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
@@ -71,6 +71,16 @@ impl RunningServer {
     /// Serves the API to the local operator, at a socket in the data folder.
     pub fn open_socket(&self) -> io::Result<LocalSocket> {
         LocalSocket::open(self.registry.folder(), Arc::clone(&self.api))
+    }
+
+    /// The account of the first administrator and the URL by which it signs in, if no account can
+    /// sign in yet.
+    pub fn first_sign_in_link(&self) -> Result<Option<(String, String)>, RegistryError> {
+        let link = self.registry.first_sign_in_link()?;
+        Ok(link.map(|link| {
+            let url = self.api.sign_in_url(&link);
+            (link.account, url)
+        }))
     }
 
     /// Waits until the process is told to end, by SIGTERM or from the keyboard. Then no connection

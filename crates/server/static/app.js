@@ -11,8 +11,9 @@ const trusted = window.trustedTypes?.createPolicy("handfast", { createHTML: (tex
 const parse = (text) => new DOMParser().parseFromString(trusted ? trusted.createHTML(text) : text, "text/html");
 
 /// Asks this server for a page, and puts the part with the same id in place of the part that is here.
-async function replacePart(url, id, signal) {
-  const response = await fetch(url, { signal, headers: { Accept: "text/html" } });
+async function replacePart(url, id, signal, form) {
+  const how = form ? { method: "POST", body: form } : {};
+  const response = await fetch(url, { ...how, signal, headers: { Accept: "text/html" } });
   if (response.redirected && !new URL(response.url).pathname.startsWith(location.pathname)) {
     location.assign(response.url);
     return null;
@@ -27,7 +28,8 @@ async function replacePart(url, id, signal) {
 }
 
 /// `<live-form part="ID" url="/…">`: sends its GET form while the person types, and shows the
-/// answer's part with this id.
+/// answer's part with this id. With `send="post"` it sends a long form by POST, as a button of the
+/// form without a name would: the server shows what would be done, and does nothing.
 class LiveForm extends HTMLElement {
   #timer;
   #request;
@@ -45,11 +47,15 @@ class LiveForm extends HTMLElement {
     this.#request?.abort();
     this.#request = new AbortController();
     const url = new URL(this.getAttribute("url") ?? form.action, location.href);
-    url.search = new URLSearchParams(new FormData(form)).toString();
+    const fields = new URLSearchParams(new FormData(form));
+    const isPost = this.getAttribute("send") === "post";
+    if (!isPost) url.search = fields.toString();
     try {
-      const part = await replacePart(url, this.getAttribute("part"), this.#request.signal);
+      const part = await replacePart(url, this.getAttribute("part"), this.#request.signal, isPost && fields);
       if (!part) return;
-      if (!this.hasAttribute("url")) history.replaceState(null, "", url);
+      const news = part.querySelector("[data-say]")?.textContent;
+      if (news) say(news);
+      if (!isPost && !this.hasAttribute("url")) history.replaceState(null, "", url);
       this.dispatchEvent(new Event("replaced"));
     } catch (error) {
       if (error.name !== "AbortError") console.info("the page could not be asked again");
@@ -145,7 +151,9 @@ class OrderList extends HTMLElement {
       const row = rows.at(-1)?.cloneNode(true);
       if (!row) return;
       const field = row.querySelector("input, textarea");
-      field.value = "";
+      for (const each of row.querySelectorAll("input, textarea")) each.value = "";
+      field.removeAttribute("aria-invalid");
+      row.querySelector(".field-error")?.remove();
       rows.at(-1).after(row);
       this.#changed(row);
       field.focus();
@@ -181,6 +189,7 @@ class OrderList extends HTMLElement {
       if (place) place.textContent = String(at + 1);
       const field = each.querySelector("input, textarea");
       field?.setAttribute("aria-label", `${name} ${at + 1}`);
+      if (field?.id) field.id = field.id.replace(/\d+$/, at + 1);
       for (const button of each.querySelectorAll("button[data-move]")) {
         const words = { first: "first", up: "up", down: "down" }[button.dataset.move];
         const label = words ? `Move ${name.toLowerCase()} ${at + 1} ${words}` : `Remove ${name.toLowerCase()} ${at + 1}`;

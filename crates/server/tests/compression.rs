@@ -6,7 +6,7 @@
 use std::io::Read;
 
 use handfast_registry::{NewToken, Role};
-use handfast_testing::{Response, Server};
+use handfast_testing::{Response, Server, without_nonce};
 
 /// What compression adds to a response.
 trait Coded {
@@ -55,15 +55,6 @@ fn server() -> Server {
     let url = b"https://example.org/long";
     server.name("20.1000/long", &[(1, "URL", url), (2, "NOTE", text)]);
     server
-}
-
-/// A page without the number that each has of its own.
-fn without_nonce(text: &str) -> String {
-    let Some((before, rest)) = text.split_once("nonce=\"") else {
-        return text.to_string();
-    };
-    let after = rest.split_once('"').unwrap().1;
-    format!("{before}{after}")
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
 use handfast_api::{
-    AccessRequest, AccessRequestStatus, Holdings, NewAccessRequest, NewDecline, Person, RoleReason,
+    AccessRequest, AccessRequestStatus, AuthorityRequest, Holdings, NewAccessRequest, NewDecline,
+    Person, RoleReason,
 };
 use handfast_registry::Role;
 use serde::de::IgnoredAny;
@@ -129,6 +130,24 @@ fn line(request: &AccessRequest, out: &mut dyn Write) -> io::Result<()> {
     }
     let declined = request.decline_reason.as_deref().unwrap_or_default();
     if request.status == AccessRequestStatus::Declined && !declined.is_empty() {
+        write!(out, " (declined: {})", Safe(declined))?;
+    }
+    writeln!(out)
+}
+
+/// Prints a request for an authority.
+pub(crate) fn request_line(request: &AuthorityRequest, out: &mut dyn Write) -> io::Result<()> {
+    let (account, authority, status) = (&request.account, &request.authority, request.status);
+    write!(
+        out,
+        "{status:<8}  {}  {account} asks for {authority}",
+        request.created
+    )?;
+    if !request.reason.is_empty() {
+        write!(out, ": {}", Safe(&request.reason))?;
+    }
+    let declined = request.decline_reason.as_deref().unwrap_or_default();
+    if !declined.is_empty() {
         write!(out, " (declined: {})", Safe(declined))?;
     }
     writeln!(out)

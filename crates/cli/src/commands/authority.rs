@@ -4,15 +4,15 @@ use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
 use handfast_api::{
-    self as api, Authority, AuthorityChange, NewAuthority, NewGrant, Person, PolicyChange,
-    RoleReason, Transfer,
+    self as api, Authority, AuthorityChange, AuthorityRequest, NewAuthority, NewDecline, NewGrant,
+    Person, PolicyChange, RoleReason, Transfer,
 };
 use handfast_registry::{Principal, Role};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
-use crate::commands::access::{print_people, print_reasons};
+use crate::commands::access::{print_people, print_reasons, request_line};
 use crate::commands::inspect_view::Shown as Safe;
 use crate::exit::{Answer, Problem};
 use crate::remote::client::{ApiRequest, Caller, Client, NOTHING, encode};
@@ -38,14 +38,28 @@ pub(crate) enum AuthorityCommand {
     Request {
         #[command(flatten)]
         described: Description,
+        /// Why, for the one who decides
+        #[arg(long)]
+        reason: Option<String>,
         /// Create the account of --as if there is none; it cannot log in before it has a token
         #[arg(long, requires = "who")]
         create: bool,
     },
+    /// List the open requests for authorities that you may decide, and your own
+    Requests {
+        #[command(flatten)]
+        caller: Caller,
+    },
     /// Approve a request: the account that asked becomes its admin
     Approve(AuthorityTarget),
     /// Decline a request, or take your own back
-    Decline(AuthorityTarget),
+    Decline {
+        #[command(flatten)]
+        on: AuthorityTarget,
+        /// Why, for the one who asked
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
     /// Grant a role on an authority and everything below it
     Grant {
         #[command(flatten)]
@@ -164,8 +178,13 @@ impl AuthorityCommand {
                 }
                 on.tell(&made, "created")
             }
-            Self::Request { described, create } => {
+            Self::Request {
+                described,
+                reason,
+                create,
+            } => {
                 let (on, new) = described.new_authority(true);
+                let new = NewAuthority { reason, ..new };
                 if create {
                     on.create_missing_account(&client)?;
                 }
@@ -179,11 +198,25 @@ impl AuthorityCommand {
                     .print(&authority, |out| for_people(&authority, out))
             }
             Self::Approve(on) => on.act(client, "POST", "/approve", NOTHING, "approved"),
-            Self::Decline(on) => {
+            Self::Requests { caller } => {
+                let client = caller.client(client);
+                let all: Vec<AuthorityRequest> = client.get("/authority-requests")?;
+                caller.output.print(&all, |out| {
+                    all.iter()
+                        .try_for_each(|request| request_line(request, out))
+                })
+            }
+            Self::Decline { on, reason } => {
                 // Once it is declined nothing says how it is written.
                 let client = on.caller.client(client);
                 let shown = client.get::<Authority>(&on.path(""));
-                client.act::<IgnoredAny>("POST", &on.path("/decline"))?;
+                let path = on.path("/decline");
+                if reason.is_empty() {
+                    client.act::<IgnoredAny>("POST", &path)?;
+                } else {
+                    let reason = reason.clone();
+                    client.send::<IgnoredAny>("POST", &path, &NewDecline { reason })?;
+                }
                 let written = shown.map_or_else(|_| on.authority.clone(), |it| it.authority);
                 let gone = json!({"authority": written, "status": "declined"});
                 on.caller
@@ -307,6 +340,7 @@ impl Description {
                 profile: self.profile,
                 ttl: self.ttl,
             },
+            reason: None,
             request,
             title: self.title,
         };

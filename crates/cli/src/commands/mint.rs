@@ -29,6 +29,9 @@ pub(crate) struct Mint {
         value_parser = style
     )]
     style: Option<String>,
+    /// Reserve them: nobody sees them until they are activated
+    #[arg(long)]
+    reserve: bool,
     #[command(flatten)]
     caller: Caller,
 }
@@ -46,6 +49,7 @@ impl Mint {
             let new = NewMint {
                 authority: self.authority.clone(),
                 count: left.min(BATCH_SIZE),
+                reserve: self.reserve,
                 style: self.style.clone(),
                 urls: self.urls.clone(),
             };

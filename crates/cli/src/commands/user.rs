@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::commands::access::holdings_for_people;
 use crate::commands::inspect_view::Shown as Safe;
+use crate::commands::user_sign_in::{AuditCommand, InviteCommand, PasswordCommand, SignInCommand};
 use crate::exit::Answer;
 use crate::remote::client::{Client, encode};
 use crate::terminal::output::Output;
@@ -54,6 +55,14 @@ pub(crate) enum UserCommand {
     Suspend(AccountTarget),
     /// Let a suspended account act again
     Restore(AccountTarget),
+    /// Print a link by which an account signs in to the console, once
+    SignIn(SignInCommand),
+    /// Set the password of an account: asked for twice, or a line of standard input
+    Password(PasswordCommand),
+    /// Create an account with a role, and print a link for the person
+    Invite(InviteCommand),
+    /// List who signed in when, how and from where; kept for a year
+    Audit(AuditCommand),
     /// Show what an account has: roles, groups, tokens, names; for the day when its owner leaves
     Holdings(AccountTarget),
 }
@@ -130,6 +139,10 @@ impl UserCommand {
             }
             Self::Suspend(on) => on.set(client, AccountState::Suspended, "suspended"),
             Self::Restore(on) => on.set(client, AccountState::Active, "restored"),
+            Self::SignIn(command) => command.run(client),
+            Self::Password(command) => command.run(client),
+            Self::Invite(command) => command.run(client),
+            Self::Audit(command) => command.run(client),
             Self::Holdings(on) => {
                 let holdings: Holdings = client.get(&format!("{}/holdings", on.path()))?;
                 on.output

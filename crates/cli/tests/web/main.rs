@@ -17,4 +17,5 @@ mod operator;
 mod quotas;
 mod remote;
 mod server;
+mod sign_in;
 mod updates;

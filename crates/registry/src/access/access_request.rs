@@ -195,11 +195,11 @@ impl Registry {
 }
 
 impl AccessRequest {
-    fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.status == AccessRequestStatus::Open
     }
 
-    fn is_of(&self, who: &Principal) -> bool {
+    pub(crate) fn is_of(&self, who: &Principal) -> bool {
         matches!(who, Principal::Account(_) | Principal::Limited { .. })
             && Principal::Account(self.account.clone()) == *who
     }
@@ -217,12 +217,16 @@ impl View<'_> {
         self.decode_stored(Table::Meta, &request_key(id))
     }
 
-    fn all_requests(&self) -> Result<Vec<AccessRequest>, RegistryError> {
+    pub(crate) fn all_requests(&self) -> Result<Vec<AccessRequest>, RegistryError> {
         self.decode_all(Table::Meta, REQUESTS, "a request for access")
     }
 
     /// Whether a principal may grant the role of a request.
-    fn may_decide(&self, who: &Principal, request: &AccessRequest) -> Result<bool, RegistryError> {
+    pub(crate) fn may_decide(
+        &self,
+        who: &Principal,
+        request: &AccessRequest,
+    ) -> Result<bool, RegistryError> {
         // The rules of its namespace may have changed since: then nobody decides it.
         let Ok(path) = self.path(&request.authority) else {
             return Ok(false);

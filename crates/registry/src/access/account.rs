@@ -232,13 +232,23 @@ impl ChangeSet<'_> {
         account: &Principal,
         title: &str,
     ) -> Result<(), RegistryError> {
+        self.make_account_with(account, title, String::new())
+    }
+
+    /// The same with an address for mail.
+    pub(crate) fn make_account_with(
+        &mut self,
+        account: &Principal,
+        title: &str,
+        email: String,
+    ) -> Result<(), RegistryError> {
         let stored = Account {
             name: account.to_string(),
             title: title.to_string(),
             created: self.time(),
             is_suspended: false,
             is_administrator: false,
-            email: String::new(),
+            email,
         };
         self.store_encoded(Table::Accounts, account.key().as_bytes(), &stored)?;
         self.note(Action::Account, &account.key())

@@ -53,6 +53,9 @@ pub(crate) const GROUPS: &[u8] = b"group:";
 /// The start of the keys, in the table `meta`, of the groups of each account.
 pub(crate) const GROUPS_OF: &[u8] = b"groups-of:";
 
+/// The start of the keys, in the table `meta`, of the events by which accounts were added.
+const MEMBER_SINCE: &[u8] = b"member-since:";
+
 impl Registry {
     /// Creates a group without members. Only the operator and administrators may.
     pub fn create_group(
@@ -174,6 +177,15 @@ impl View<'_> {
         Ok(found.unwrap_or_default())
     }
 
+    /// The event by which an account was added to a group.
+    pub(crate) fn membership_event(
+        &self,
+        account: &Principal,
+        group: &Principal,
+    ) -> Result<Option<u64>, RegistryError> {
+        self.decode_stored(Table::Meta, &member_key(account, group))
+    }
+
     /// Whether an account is in a group.
     pub(crate) fn is_in_group(
         &self,
@@ -216,7 +228,14 @@ impl ChangeSet<'_> {
     ) -> Result<(), RegistryError> {
         group.members.sort_by_key(|name| name.to_lowercase());
         groups.sort_by_key(|name| name.to_lowercase());
-        let key = Principal::Group(group.name.clone()).key();
+        let who = Principal::Group(group.name.clone());
+        let since = member_key(account, &who);
+        if group.has(account) {
+            self.store_encoded(Table::Meta, &since, &self.next_event())?;
+        } else {
+            self.delete_meta(&since);
+        }
+        let key = who.key();
         self.store_encoded(Table::Meta, key.as_bytes(), &group)?;
         self.store_encoded(Table::Meta, &groups_key(account), &groups)?;
         self.note(Action::Group, &format!("{key} {action} {}", account.key()))
@@ -256,6 +275,11 @@ fn named_group(name: &str) -> Result<Principal, RegistryError> {
 /// The name of an account, as names compare.
 fn account_text(account: &Principal) -> String {
     account.to_string().to_lowercase()
+}
+
+fn member_key(account: &Principal, group: &Principal) -> Vec<u8> {
+    let text = format!("{} {}", group.key(), account_text(account));
+    [MEMBER_SINCE, text.as_bytes()].concat()
 }
 
 fn groups_key(account: &Principal) -> Vec<u8> {

@@ -48,12 +48,8 @@ impl Registry {
     /// it. The account itself may ask, and administrators.
     pub fn holdings(&self, who: &Principal, account: &str) -> Result<Holdings, RegistryError> {
         let account = named(account)?;
-        let is_own = matches!(who, Principal::Account(_)) && *who == account;
         self.read(|view| {
-            if !is_own && !view.may_do_all(who)? {
-                let problem = "this is for the account itself and for administrators";
-                return Err(RegistryError::policy("not-yours", problem));
-            }
+            view.need_own_or_administrator(who, &account)?;
             let found = view
                 .account(&account)?
                 .ok_or_else(|| no_account(&account))?;
@@ -68,6 +64,41 @@ impl Registry {
                 names,
                 is_complete,
             })
+        })
+    }
+
+    /// The names that were transferred to an account, up to a number, among the first 100,000 of
+    /// the registry. For the account itself and for administrators.
+    ///
+    /// ```
+    /// # use handfast_registry::{NameAction, NewAuthority, NewName, Principal, Registry};
+    /// # use handfast_registry::Environment;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
+    /// # let operator = Principal::Operator;
+    /// # registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
+    /// registry.create_name(&operator, "20.1000/a", NewName::default())?;
+    /// let to = Principal::parse("ann").unwrap();
+    /// let transfer = NameAction::Transfer { to, creates_account: true };
+    /// registry.change_name(&operator, "20.1000/a", None, transfer)?;
+    /// assert_eq!(registry.names_held_by(&operator, "ann", 10)?, ["20.1000/a"]);
+    /// # Ok::<_, handfast_registry::RegistryError>(())
+    /// ```
+    pub fn names_held_by(
+        &self,
+        who: &Principal,
+        account: &str,
+        limit: usize,
+    ) -> Result<Vec<String>, RegistryError> {
+        let account = named(account)?;
+        self.read(|view| {
+            view.need_own_or_administrator(who, &account)?;
+            let mut names = Vec::new();
+            view.visit_transferred(&account, &mut |record| {
+                names.push(record.text);
+                names.len() < limit
+            })?;
+            Ok(names)
         })
     }
 
@@ -108,19 +139,47 @@ impl View<'_> {
         Ok(roles)
     }
 
+    fn need_own_or_administrator(
+        &self,
+        who: &Principal,
+        account: &Principal,
+    ) -> Result<(), RegistryError> {
+        let is_own = matches!(who, Principal::Account(_)) && who == account;
+        if is_own || self.may_do_all(who)? {
+            return Ok(());
+        }
+        let problem = "this is for the account itself and for administrators";
+        Err(RegistryError::policy("not-yours", problem))
+    }
+
     /// The number of names that were transferred to a principal, and whether all names were read.
     fn transferred_names(&self, who: &Principal) -> Result<(u64, bool), RegistryError> {
-        let (mut count, mut left) = (0, MAX_NAMES_READ);
+        let mut count = 0;
+        let is_complete = self.visit_transferred(who, &mut |_| {
+            count += 1;
+            true
+        })?;
+        Ok((count, is_complete))
+    }
+
+    /// Visits the names that were transferred to a principal while the visitor returns `true`.
+    /// Returns whether all names were read.
+    fn visit_transferred(
+        &self,
+        who: &Principal,
+        visit: &mut dyn FnMut(Record) -> bool,
+    ) -> Result<bool, RegistryError> {
+        let mut left = MAX_NAMES_READ;
         self.scan_while(&TableKey::record(b""), |_, bytes| {
             if left == 0 {
                 return Ok(false);
             }
             left -= 1;
             // A damaged record is reported where it is read.
-            let holder = Record::from_bytes(bytes).ok().and_then(|it| it.holder);
-            count += u64::from(holder.as_ref() == Some(who));
-            Ok(true)
+            let record = Record::from_bytes(bytes).ok();
+            let record = record.filter(|record| record.holder.as_ref() == Some(who));
+            Ok(record.is_none_or(&mut *visit))
         })?;
-        Ok((count, left > 0))
+        Ok(left > 0)
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod account;
 pub(crate) mod group;
 pub(crate) mod holdings;
 pub(crate) mod hs_admin;
+pub(crate) mod inbox;
 pub(crate) mod principal;
 pub(crate) mod quota;
 pub(crate) mod rights;

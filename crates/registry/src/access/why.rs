@@ -25,6 +25,10 @@ pub struct Reason {
     pub authority: String,
     /// The group that it was granted to, if not to the principal itself.
     pub through: Option<String>,
+    /// Who added the principal to that group, if that is known.
+    pub joined_by: Option<Principal>,
+    /// When it was added, in milliseconds since 1970, if that is known.
+    pub joined_at: Option<u64>,
     /// Who granted it, if that is known.
     pub granted_by: Option<Principal>,
     /// When it was granted, in milliseconds since 1970, if that is known.
@@ -100,7 +104,16 @@ impl Registry {
                 let granted = view.grant_events(authority, &wanted)?;
                 for (grant, event) in wanted.into_iter().zip(granted) {
                     let through = group_of(account, grant);
-                    reasons.push(view.reason(authority, grant, event, depth > 0, through)?);
+                    let joined = match &through {
+                        Some(_) => view.joined(account, &grant.to)?,
+                        None => None,
+                    };
+                    let (joined_by, joined_at) = joined.unwrap_or_default();
+                    reasons.push(Reason {
+                        joined_by,
+                        joined_at,
+                        ..view.reason(authority, grant, event, depth > 0, through)?
+                    });
                 }
             }
             reasons.sort_by_key(|reason| std::cmp::Reverse(reason.strength()));
@@ -130,6 +143,8 @@ impl Reason {
             role: Role::Admin,
             authority: String::new(),
             through: None,
+            joined_by: None,
+            joined_at: None,
             granted_by: None,
             granted_at: None,
             reason: None,
@@ -245,12 +260,29 @@ impl View<'_> {
             role: grant.role,
             authority: authority.path.to_string(),
             through,
+            joined_by: None,
+            joined_at: None,
             granted_by,
             granted_at: granted.map(|event| event.time),
             reason,
             is_inherited,
             is_administrator: false,
         })
+    }
+
+    /// Who added an account to a group, and when.
+    fn joined(
+        &self,
+        account: &Principal,
+        group: &Principal,
+    ) -> Result<Option<(Option<Principal>, Option<u64>)>, RegistryError> {
+        let Some(number) = self.membership_event(account, group)? else {
+            return Ok(None);
+        };
+        let Some(event) = self.event(number)? else {
+            return Ok(None);
+        };
+        Ok(Some((self.actor(&event.actor)?, Some(event.time))))
     }
 
     /// For each grant of an authority, the event since which it has been there without a break;

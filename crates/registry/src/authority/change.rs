@@ -5,6 +5,7 @@ use crate::authority::erasures::{NothingErased, check_nothing_erased, check_stil
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, Persistence, Role};
 use crate::authority::policy_check::{check_authority, check_case_unset, check_pattern};
+use crate::authority::request_list::check_reason;
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
@@ -50,7 +51,10 @@ pub enum AuthorityAction {
     /// Approves a request: the requester becomes its `admin`.
     Approve,
     /// Declines a request, or takes the own one back: the path is free again.
-    Decline,
+    Decline {
+        /// Why, for the account that asked; may be empty.
+        reason: String,
+    },
     /// Grants a role, and replaces one that was granted before.
     Grant {
         /// To whom.
@@ -126,7 +130,10 @@ impl Registry {
             }
             match action {
                 AuthorityAction::Approve => change_set.approve_request(&path),
-                AuthorityAction::Decline => return change_set.decline_request(&path),
+                AuthorityAction::Decline { reason } => {
+                    check_reason(&reason)?;
+                    return change_set.decline_request(&path, reason);
+                }
                 AuthorityAction::Grant {
                     to,
                     role,

@@ -10,5 +10,7 @@ pub(crate) mod pattern_cache;
 pub(crate) mod policy;
 pub(crate) mod policy_check;
 pub(crate) mod request;
+pub(crate) mod request_list;
 pub(crate) mod retire;
 pub(crate) mod show;
+pub(crate) mod tree;

@@ -52,7 +52,17 @@ impl StateCounts {
         *count = count.saturating_add(number);
     }
 
-    fn add_all(&mut self, other: Self) {
+    /// The number of one state.
+    #[must_use]
+    pub fn of(&self, state: State) -> u64 {
+        match state {
+            State::Active => self.active,
+            State::Reserved => self.reserved,
+            State::Withdrawn => self.withdrawn,
+        }
+    }
+
+    pub(crate) fn add_all(&mut self, other: Self) {
         self.add(State::Active, other.active);
         self.add(State::Reserved, other.reserved);
         self.add(State::Withdrawn, other.withdrawn);
@@ -189,7 +199,7 @@ impl Registry {
     }
 
     /// The stored counts of authorities whose keys begin with a text, and their event.
-    fn stored_counts_from(
+    pub(crate) fn stored_counts_from(
         &self,
         start: &str,
     ) -> Result<(Vec<(String, StateCounts)>, u64), RegistryError> {

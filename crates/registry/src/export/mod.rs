@@ -7,6 +7,7 @@
 
 mod batch;
 mod dump;
+pub(crate) mod name_table;
 mod ndjson;
 pub(crate) mod spreadsheet;
 mod table;

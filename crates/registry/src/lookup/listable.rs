@@ -7,9 +7,10 @@ use handfast_wire::AdminPermissions;
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
-use crate::authority::policy::{Authority, Role};
+use crate::authority::policy::{Authority, AuthorityStatus, Role};
 use crate::change::view::View;
 use crate::error::RegistryError;
+use crate::registry::Registry;
 
 /// The authorities whose names and events a principal may list.
 pub(crate) struct Listable {
@@ -17,6 +18,53 @@ pub(crate) struct Listable {
     pub(crate) authorities: Option<Vec<AuthorityPath>>,
     /// Whether reserved names are among them.
     pub(crate) with_reserved: bool,
+}
+
+impl Registry {
+    /// Active authorities under which a principal may create names, by key and without their
+    /// grants, up to a number.
+    ///
+    /// ```
+    /// # use handfast_registry::{NewAuthority, Principal, Registry, Environment};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
+    /// registry.create_authority(&Principal::Operator, "20.1000", NewAuthority::default())?;
+    /// assert_eq!(registry.writable_authorities(&Principal::Operator, 10)?.len(), 1);
+    /// assert!(registry.writable_authorities(&Principal::nobody(), 10)?.is_empty());
+    /// # Ok::<_, handfast_registry::RegistryError>(())
+    /// ```
+    pub fn writable_authorities(
+        &self,
+        who: &Principal,
+        limit: usize,
+    ) -> Result<Vec<Authority>, RegistryError> {
+        self.read(|view| {
+            let mut found: Vec<Authority> = Vec::new();
+            for root in view.listable(who)? {
+                let from = TableKey::named(Table::Authorities, root.as_bytes());
+                view.scan_while(&from, |table_key, bytes| {
+                    if !table_key.name().starts_with(root.as_bytes()) {
+                        return Ok(false);
+                    }
+                    let Ok(mut authority) = postcard::from_bytes::<Authority>(bytes) else {
+                        return Ok(true);
+                    };
+                    if authority.status == AuthorityStatus::Active
+                        && !authority.path.is_delegating_root(view)
+                        && view.role(who, &authority.path)? >= Some(Role::Write)
+                    {
+                        authority.grants.clear();
+                        found.push(authority);
+                    }
+                    Ok(found.len() < limit)
+                })?;
+                if found.len() >= limit {
+                    break;
+                }
+            }
+            Ok(found)
+        })
+    }
 }
 
 impl View<'_> {
@@ -40,10 +88,15 @@ impl View<'_> {
             });
         };
         let path = self.path(authority)?;
-        let path = self.existing_authority(&path)?.path;
+        let Authority { path, status, .. } = self.existing_authority(&path)?;
         let with_reserved = self.role(who, &path)?.is_some();
         if !with_reserved && !self.prefix_grants(who, &path, AdminPermissions::LIST_HANDLES)? {
-            return Err(RegistryError::denied(Role::Read, &path));
+            // A request for an authority is not public.
+            return Err(if status.is_in_force() {
+                RegistryError::denied(Role::Read, &path)
+            } else {
+                RegistryError::NoAuthority(path)
+            });
         }
         let mut authorities = vec![path.clone()];
         // A role holds for everything below; a permission of the protocol for one prefix.
@@ -60,6 +113,17 @@ impl View<'_> {
             authorities: Some(authorities),
             with_reserved,
         })
+    }
+
+    /// The keys of all authorities.
+    pub(crate) fn all_authority_keys(&self) -> Result<Vec<String>, RegistryError> {
+        let mut keys = Vec::new();
+        let from = TableKey::named(Table::Authorities, b"");
+        self.scan_names(&from, |table_key, _| {
+            keys.push(String::from_utf8_lossy(table_key.name()).into_owned());
+            Ok(())
+        })?;
+        Ok(keys)
     }
 
     fn authorities_with_role(&self, who: &Principal) -> Result<Vec<AuthorityPath>, RegistryError> {

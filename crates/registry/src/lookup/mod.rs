@@ -6,6 +6,7 @@ pub(crate) mod event_list;
 pub(crate) mod fast_path;
 pub(crate) mod hidden_names;
 pub(crate) mod listable;
+pub(crate) mod name_facets;
 pub(crate) mod name_list;
 pub(crate) mod near_names;
 pub(crate) mod statistics;

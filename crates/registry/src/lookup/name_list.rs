@@ -6,6 +6,7 @@
 use std::ops::ControlFlow;
 
 use handfast_store::TableKey;
+use handfast_wire::Value;
 
 use crate::access::principal::Principal;
 use crate::change::view::View;
@@ -14,6 +15,7 @@ use crate::handle_protocol::prefix_record::{PREFIX_RECORDS, is_prefix_record};
 use crate::log::event_outline::EventOutline;
 use crate::lookup::actor_filter::ActorFilter;
 use crate::lookup::text_search::Words;
+use crate::lookup::value_index::reverse_value;
 use crate::name::record::{Record, State};
 use crate::name::show::Shown;
 use crate::name::url::is_url_type;
@@ -32,6 +34,10 @@ pub struct NameFilter {
     pub words: Option<Words>,
     /// Names that begin with this text.
     pub prefix: Option<String>,
+    /// Names that have this public URL.
+    pub url: Option<String>,
+    /// Names that were created by an event between these two, both included.
+    pub created_by: Option<(u64, u64)>,
     /// Names that were changed at this time or later, in milliseconds since 1970.
     pub changed_since: Option<u64>,
     /// Names that this principal, an account or `INDEX:HANDLE`, was the last to change.
@@ -134,7 +140,7 @@ pub(crate) enum NameKinds {
 }
 
 impl ListedName {
-    fn new(shown: Shown) -> Self {
+    pub(crate) fn new(shown: Shown) -> Self {
         let Shown { key, record } = shown;
         Self {
             title: title_of(&record),
@@ -219,6 +225,10 @@ impl View<'_> {
             },
             give,
         };
+        if let Some(url) = &filter.url {
+            scan.with_url(url, &ranges, after)?;
+            return Ok(scan.page);
+        }
         for (start, authority) in ranges {
             if !scan.range(&start, authority.as_deref(), after)? {
                 break;
@@ -286,6 +296,41 @@ impl NameScan<'_> {
         outcome
     }
 
+    /// Looks at the names that have a URL, in one of some ranges.
+    fn with_url(
+        &mut self,
+        url: &str,
+        ranges: &[(String, Option<String>)],
+        after: Option<&str>,
+    ) -> Result<(), RegistryError> {
+        let view = self.view;
+        let sought = reverse_value(&Value::new(0, "URL", url.as_bytes()));
+        let mut outcome = Ok(true);
+        view.now.names_with_value(&sought, &mut |name| {
+            let is_after = after.is_none_or(|after| name > after.as_bytes());
+            let mut ranges = ranges.iter();
+            let range = ranges.find(|(start, _)| name.starts_with(start.as_bytes()));
+            if let (true, Some((_, authority))) = (is_after, range) {
+                outcome = self.look_up(name, authority.as_deref());
+            }
+            match outcome {
+                Ok(true) => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            }
+        })?;
+        outcome.map(|_| ())
+    }
+
+    fn look_up(&mut self, name: &[u8], authority: Option<&str>) -> Result<bool, RegistryError> {
+        self.work = self.work.saturating_add(WORK_OF_EVENT);
+        let view = self.view;
+        let record = TableKey::record(name);
+        let looked_at = view
+            .now
+            .get(&record, |bytes| self.look_at(name, bytes, authority))?;
+        looked_at.unwrap_or(Ok(true))
+    }
+
     fn look_at(
         &mut self,
         name: &[u8],
@@ -307,7 +352,7 @@ impl NameScan<'_> {
         if self.fits(bytes, authority)? {
             let corrupt = |_| RegistryError::corrupt(format!("the record of {key}"));
             let record = Record::from_bytes(bytes).map_err(corrupt)?;
-            if self.has_words(&record) {
+            if self.has_words(&record) && self.has_url(&record) {
                 if self.given == self.limit {
                     self.page.next = self.last.take();
                     return Ok(false);
@@ -332,6 +377,12 @@ impl NameScan<'_> {
         if since.is_some_and(|since| Record::modified_in(bytes) < Some(since)) {
             return Ok(false);
         }
+        if let Some((from, to)) = filter.created_by {
+            let event = Record::first_event_in(bytes);
+            if event < Some(from) || event > Some(to) {
+                return Ok(false);
+            }
+        }
         let Some((own, state)) = Record::authority_and_state_in(bytes) else {
             return Ok(false);
         };
@@ -347,6 +398,14 @@ impl NameScan<'_> {
         let actor = |bytes: &[u8]| EventOutline::read(bytes).map(|event| event.actor);
         let actor = self.view.now.get(&TableKey::event(event), actor)?.flatten();
         Ok(actor.is_some_and(|actor| self.changed_by.fits(&actor)))
+    }
+
+    /// Long URLs that begin alike share an entry of the index.
+    fn has_url(&self, record: &Record) -> bool {
+        self.filter.url.as_deref().is_none_or(|url| {
+            let mut values = record.values.iter().filter(|value| value.is_public());
+            values.any(|value| is_url_type(&value.value_type) && value.text() == Some(url))
+        })
     }
 
     fn has_words(&mut self, record: &Record) -> bool {

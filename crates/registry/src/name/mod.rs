@@ -6,6 +6,7 @@ pub(crate) mod edit;
 pub(crate) mod history;
 pub(crate) mod link;
 pub(crate) mod mint;
+pub(crate) mod preview;
 pub(crate) mod record;
 pub(crate) mod rewrite;
 pub(crate) mod show;

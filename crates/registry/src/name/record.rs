@@ -82,7 +82,9 @@ pub struct Tombstone {
 const FORMAT: u8 = 1;
 /// The position of the time of the last change in the bytes of a record.
 const MODIFIED: std::ops::Range<usize> = 17..25;
-/// The position of the last event in the bytes; the first event stands before it.
+/// The position of the first event.
+const FIRST_EVENT: std::ops::Range<usize> = 25..33;
+/// The position of the last event.
 const LAST_EVENT: std::ops::Range<usize> = 33..41;
 
 impl Record {
@@ -211,7 +213,11 @@ impl Record {
     /// Sets the event of a new record and its time, in bytes that were built before both were
     /// known.
     pub(crate) fn set_event(bytes: &mut [u8], number: u64, time: u64) {
-        let numbers = [(MODIFIED, time), (25..33, number), (LAST_EVENT, number)];
+        let numbers = [
+            (MODIFIED, time),
+            (FIRST_EVENT, number),
+            (LAST_EVENT, number),
+        ];
         for (at, number) in numbers {
             if let Some(at) = bytes.get_mut(at) {
                 at.copy_from_slice(&number.to_be_bytes());
@@ -225,6 +231,12 @@ impl Record {
     /// The event that made the record with these bytes.
     pub(crate) fn last_event_in(bytes: &[u8]) -> Option<u64> {
         let number = bytes.get(LAST_EVENT)?.try_into().ok()?;
+        Some(u64::from_be_bytes(number))
+    }
+
+    /// The event that first assigned the name whose record has these bytes.
+    pub(crate) fn first_event_in(bytes: &[u8]) -> Option<u64> {
+        let number = bytes.get(FIRST_EVENT)?.try_into().ok()?;
         Some(u64::from_be_bytes(number))
     }
 

@@ -12,12 +12,15 @@ use std::path::Path;
 
 use handfast_store::{Store, StoreError, sync_name};
 
+use crate::clock::{parse_rfc3339, rfc3339};
 use crate::error::RegistryError;
 use crate::observed::last_seen::OBSERVED;
 use crate::registry::Registry;
 
 /// The last bytes of a backup with observations.
 const MARK: &[u8; 17] = b"handfast observed";
+/// The file in the data folder that says when the last backup was made.
+const LAST_BACKUP: &str = "last-backup";
 /// The length of the second copy, and the mark.
 const TRAILER_BYTES: u64 = 8 + 17;
 
@@ -32,7 +35,34 @@ impl Registry {
         })?;
         // An incomplete copy is deleted.
         self.backup_to(&mut copy)
-            .inspect_err(|_| drop(fs::remove_file(file)))
+            .inspect_err(|_| drop(fs::remove_file(file)))?;
+        self.note_backup();
+        Ok(())
+    }
+
+    /// Notes that a backup was made now, in a file of its own: a command that makes one opens the
+    /// store to read only. A folder that cannot be written has no such note.
+    pub fn note_backup(&self) {
+        let text = format!("{}\n", rfc3339(self.time()));
+        drop(fs::write(self.folder().join(LAST_BACKUP), text));
+    }
+
+    /// When the last backup of this folder was made, in milliseconds since 1970, if that is known.
+    ///
+    /// ```
+    /// # use handfast_registry::{Registry, Environment};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let data = folder.path().join("data");
+    /// # let registry = Registry::create(&data, Environment::new(|| 7_000, |b| b.fill(1)))?;
+    /// assert_eq!(registry.last_backup(), None);
+    /// registry.backup(&folder.path().join("copy"))?;
+    /// assert_eq!(registry.last_backup(), Some(7_000));
+    /// # Ok::<_, handfast_registry::RegistryError>(())
+    /// ```
+    #[must_use]
+    pub fn last_backup(&self) -> Option<u64> {
+        let text = fs::read_to_string(self.folder().join(LAST_BACKUP)).ok()?;
+        parse_rfc3339(text.trim())
     }
 
     /// Writes a copy to an open, empty file.

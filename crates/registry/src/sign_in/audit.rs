@@ -1,5 +1,5 @@
-//! The private audit of sign-ins: who signed in when, how and from where. It is kept for a year, and
-//! is not part of the public log.
+//! The private audit of sign-ins: who signed in when, how and from where. Entries are stored for a
+//! year, and are not part of the public log.
 
 use std::sync::Mutex;
 
@@ -146,8 +146,9 @@ impl SignIn {
 }
 
 impl Registry {
-    /// Sign-ins, the newest first: of an account for itself, of any or all accounts for the operator
-    /// and administrators. A page may have fewer entries than `limit` and still have a next one.
+    /// Sign-ins, the newest first: of an account for itself, of any or all accounts for the
+    /// operator and administrators. A page may have fewer entries than `limit` and still have a
+    /// next one.
     pub fn sign_ins(
         &self,
         who: &Principal,
@@ -387,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_kept_for_a_year() {
+    fn entries_are_stored_for_a_year() {
         let test = SignInTest::new();
         let link = || test.registry.create_sign_in_link(&OPERATOR, "bob").unwrap();
         link();

@@ -198,7 +198,7 @@ mod tests {
         }
         assert_eq!(registry.take_draft("ann", &first).unwrap(), None);
         assert!(registry.take_draft("bob", &of_bob).unwrap().is_some());
-        let drafts = registry.read(|view| view.drafts()).unwrap();
-        assert_eq!(drafts.len(), MAX_DRAFTS_PER_ACCOUNT);
+        let count = registry.read(|view| Ok(view.drafts()?.len()));
+        assert_eq!(count.unwrap(), MAX_DRAFTS_PER_ACCOUNT);
     }
 }

@@ -1,6 +1,6 @@
 //! Invitations: a new account, a role for it, and a link by which the person signs in first.
 
-use crate::access::account::checked_title;
+use crate::access::account::{checked_email, checked_title};
 use crate::access::principal::Principal;
 use crate::authority::policy::Role;
 use crate::change::change_set::ChangeSet;
@@ -57,7 +57,8 @@ impl Registry {
     /// there. Without a role, only the operator and administrators may.
     ///
     /// ```
-    /// # use handfast_registry::{Environment, NewAuthority, NewInvitation, Principal, Registry, Role};
+    /// # use handfast_registry::{Environment, NewAuthority, NewInvitation};
+    /// # use handfast_registry::{Principal, Registry, Role};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # let operator = Principal::Operator;
@@ -88,16 +89,13 @@ impl Registry {
             if is_new {
                 change_set.make_invited_account(&account, &new)?;
             }
-            let authority = match (&new.authority, new.role) {
-                (Some(text), Some(role)) => {
-                    let path = change_set.path(text)?;
-                    change_set.grant(&path, account.clone(), role, false)?;
-                    Some(path.to_string())
-                }
-                _ => {
-                    change_set.need_administrator()?;
-                    None
-                }
+            let authority = if let (Some(text), Some(role)) = (&new.authority, new.role) {
+                let path = change_set.path(text)?;
+                change_set.grant(&path, account.clone(), role, false)?;
+                Some(path.to_string())
+            } else {
+                change_set.need_administrator()?;
+                None
             };
             let link = is_new.then(|| {
                 let kind = LinkKind::Invitation { by: by.clone() };
@@ -147,7 +145,8 @@ impl ChangeSet<'_> {
         new: &NewInvitation,
     ) -> Result<(), RegistryError> {
         let title = checked_title(&new.title)?;
-        self.make_account(account, &title)
+        let email = checked_email(&new.email)?;
+        self.make_account_with(account, &title, email)
     }
 }
 
@@ -177,6 +176,7 @@ mod tests {
         NewInvitation {
             account: account.into(),
             title: "A new person".into(),
+            email: "new@example.org".into(),
             authority: Some(authority.into()),
             role: Some(role),
             ..NewInvitation::default()
@@ -197,6 +197,7 @@ mod tests {
             (info.account.as_str(), info.title.as_str()),
             ("eve", "A new person")
         );
+        assert_eq!(registry.account("eve").unwrap().email, "new@example.org");
         test.advance(INVITATION_LIFETIME - 1);
         let session = registry.use_link(&link.code, &client()).unwrap();
         registry
@@ -258,6 +259,12 @@ mod tests {
         };
         assert!(registry.invite(&ann(), plain.clone()).is_err());
         assert!(registry.account("eve").is_err());
+        let wrong = NewInvitation {
+            email: "eve at example".into(),
+            ..plain.clone()
+        };
+        let wrong = registry.invite(&OPERATOR, wrong);
+        assert_eq!(wrong.unwrap_err().code(), "bad-email");
         let half = NewInvitation {
             role: Some(Role::Read),
             ..plain.clone()

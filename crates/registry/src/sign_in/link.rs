@@ -1,4 +1,4 @@
-//! One-time links: whoever opens one signs in once, without a password.
+//! One-time links: a person signs in once, without a password.
 
 use std::fmt;
 
@@ -127,8 +127,8 @@ impl Registry {
     }
 
     /// A link for the first administrator, if no account can sign in yet. The link creates the
-    /// account `admin` when it is used, unless there is an administrator. `None` if an account has a
-    /// password.
+    /// account `admin` when it is used, unless there is an administrator. `None` if an account has
+    /// a password.
     ///
     /// ```
     /// # use handfast_registry::{Environment, Principal, Registry, SignInClient};

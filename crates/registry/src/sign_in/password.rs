@@ -26,8 +26,8 @@ pub(crate) struct VerifiedPassword {
 }
 
 impl Registry {
-    /// Sets the password of an account, and ends its sessions and links. For the account itself, the
-    /// operator and administrators. A password has at least 15 characters, and is not made of
+    /// Sets the password of an account, and ends its sessions and links. For the account itself,
+    /// the operator and administrators. A password has at least 15 characters, and is not made of
     /// common pieces.
     ///
     /// ```
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(none.unwrap_err().code(), "no-account");
     }
 
-    /// Whoever knew the old password would have stayed signed in.
+    /// A thief who knew the old password would have stayed signed in.
     #[test]
     fn a_new_password_ends_all_sessions_and_links() {
         let test = SignInTest::new();

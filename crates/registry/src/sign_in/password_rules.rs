@@ -83,7 +83,7 @@ fn pieces(password: &str, others: &[&str]) -> usize {
 /// The length of the longest common word at the beginning. Digits and signs in place of letters
 /// count as those letters.
 fn word(text: &[char], others: &[String]) -> usize {
-    let longest = text.len().min(MAX_WORD);
+    let max_length = text.len().min(MAX_WORD);
     let as_letter = |c: &char| match c {
         '0' => 'o',
         '1' | '!' => 'i',
@@ -93,7 +93,7 @@ fn word(text: &[char], others: &[String]) -> usize {
         '7' => 't',
         c => *c,
     };
-    for length in (MIN_ROW..=longest).rev() {
+    for length in (MIN_ROW..=max_length).rev() {
         let start = text.iter().take(length);
         let plain: String = start.clone().collect();
         let letters: String = start.map(as_letter).collect();

@@ -74,8 +74,8 @@ impl Session {
         Principal::parse(&self.account).unwrap_or_else(|_| Principal::nobody())
     }
 
-    /// Whether the person has proved who they are in the last ten minutes. Creating tokens, granting
-    /// `admin`, transferring or retiring an authority, and changing a password need that.
+    /// Whether the person has proved who they are in the last ten minutes. Creating tokens,
+    /// granting `admin`, transferring or retiring an authority, and changing a password need that.
     #[must_use]
     pub fn is_fresh(&self, now: u64) -> bool {
         now < self.signed_in.saturating_add(FRESH)

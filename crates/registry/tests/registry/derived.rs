@@ -93,7 +93,7 @@ fn counts_are_right_after_every_kind_of_change() {
         assert_counted(&scene, &all);
     }
     create("20.2/a", true);
-    let minted = scene.mint(&OPERATOR, "20.1.5", None, 5, &[], |_| Ok(()));
+    let minted = scene.mint(&OPERATOR, "20.1.5", &MintOptions::default(), 5, |_| Ok(()));
     minted.unwrap();
     let lines = r#"{"id":"20.1.5/m","state":"withdrawn","withdrawn":{"reason":"old"}}
 {"id":"20.1.5/n","state":"reserved"}

@@ -360,6 +360,8 @@ fn why_names_every_grant_strongest_first() {
         (Role::Write, "20.1000")
     );
     assert_eq!(group.through.as_deref(), Some("Editors"));
+    assert_eq!(group.joined_by, Some(OPERATOR));
+    assert!(group.joined_at.is_some() && own.joined_at.is_none());
     assert_eq!(
         (&group.granted_by, group.is_inherited),
         (&Some(OPERATOR), true)

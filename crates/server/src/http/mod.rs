@@ -8,6 +8,7 @@ mod acme;
 pub(crate) mod api_v1;
 pub(crate) mod connection;
 pub(crate) mod console;
+mod csv;
 mod form;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
@@ -69,7 +70,7 @@ pub use crate::http::middleware::access_log::AccessLog;
 use crate::http::middleware::access_log::{Log, LoggedRequest, REQUEST_ID};
 use crate::http::middleware::compression::Negotiation;
 use crate::http::middleware::host::OwnHosts;
-pub use crate::http::middleware::host::{BadPublicUrl, PublicUrl};
+pub use crate::http::middleware::host::{BadPublicUrl, PublicUrl, base_url};
 use crate::http::middleware::proxies::Proxies;
 use crate::http::native_tunnel::NativeTunnel;
 use crate::http::operator::endpoints;
@@ -108,7 +109,11 @@ pub(crate) struct Web {
     pub(crate) context: Arc<ServerContext>,
     pub(crate) tunnel: NativeTunnel,
     pub(crate) rest: rest_api::Rest,
-    tls: Acceptor,
+    pub(crate) tls: Acceptor,
+    /// The source of the certificate, in one word.
+    pub(crate) tls_kind: &'static str,
+    /// The settings that hold, for the page about the server.
+    pub(crate) configuration: Vec<ShownSetting>,
     /// A header that says where clients are.
     country_header: Option<HeaderName>,
     /// The institution, as pages show it.
@@ -129,7 +134,7 @@ pub(crate) struct Web {
     readiness: Readiness,
     log: Option<Log>,
     /// When the server started, in milliseconds since 1970.
-    started: u64,
+    pub(crate) started: u64,
     /// Numbers for requests that come without one.
     requests: AtomicU64,
     /// Whether the server shuts down.
@@ -172,6 +177,19 @@ pub struct WebSettings {
     pub public_url: Option<PublicUrl>,
     /// The name, the logo and the colours of pages.
     pub site: SiteSettings,
+    /// The settings that hold, as administrators see them: without secrets.
+    pub configuration: Vec<ShownSetting>,
+}
+
+/// A setting as administrators see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownSetting {
+    /// Its key: `web.public-url`.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+    /// Where it comes from: a file, the command line or the environment, or the program itself.
+    pub origin: &'static str,
 }
 
 /// The client of a request, and its connection.
@@ -206,8 +224,10 @@ impl Web {
         let identity = &context.identity;
         let names = self_signed::names(listen, identity.site(), settings.public_url.as_ref());
         let tls = tls::acceptor(identity.key(), &names, &settings.tls, asks)?;
+        let tls_kind = settings.tls.kind();
         let certificate = Arc::clone(&tls.certificate);
         let public_url = settings.public_url.clone();
+        let base = base_url(settings.public_url.as_ref(), listen);
         let hosts = OwnHosts::new(settings.public_url, listen, identity, certificate);
         let client_timeout = settings.client_timeout.unwrap_or(CLIENT_TIMEOUT);
         let api_settings = ApiSettings {
@@ -215,6 +235,7 @@ impl Web {
             public_url,
             public_search: settings.public_search,
             client_timeout,
+            base,
         };
         let api = Api::new(Arc::clone(&context.registry), api_settings);
         let countries = settings.geoip.as_deref();
@@ -237,6 +258,8 @@ impl Web {
             tunnel,
             rest: rest_api::Rest::default(),
             tls,
+            tls_kind,
+            configuration: settings.configuration,
             country_header: settings.country_header,
             site: Site::new(&settings.site)?,
             registry_email: settings.registry_email,
@@ -292,6 +315,11 @@ impl Web {
             is_secure: caller.is_secure || Proxies::is_secure(headers),
             ..caller.clone()
         }))
+    }
+
+    /// Whether clients come through a proxy that is trusted.
+    pub(crate) fn is_behind_proxy(&self) -> bool {
+        !self.proxies.trusted.is_empty()
     }
 
     /// Whether the server shuts down.

@@ -13,6 +13,7 @@ mod imports;
 mod jobs;
 mod names;
 mod operator;
+mod sign_in;
 mod updates;
 
 use handfast_registry::{NewToken, Role};

@@ -76,6 +76,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
         title: given.title.unwrap_or_default(),
         meaning: given.meaning.unwrap_or_default(),
         contact: given.contact.unwrap_or_default(),
+        reason: given.reason.unwrap_or_default(),
         change: policy_change(given.policy),
     };
     let registry = call.registry();
@@ -125,8 +126,16 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn decline(call: &Call) -> Result<Answer, Problem> {
-    perform(call, AuthorityAction::Decline)?;
+    let api::NewDecline { reason } = call.read_or_default()?;
+    perform(call, AuthorityAction::Decline { reason })?;
     Ok(Answer::done())
+}
+
+/// The open requests that the caller may decide, and its own.
+pub(super) fn requests(call: &Call) -> Result<Answer, Problem> {
+    let requests = call.registry().authority_requests(&call.who)?;
+    let requests: Vec<_> = requests.iter().map(convert::authority_request).collect();
+    Ok(Answer::json(&requests))
 }
 
 pub(super) fn retire(call: &Call) -> Result<Answer, Problem> {

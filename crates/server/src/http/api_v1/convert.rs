@@ -18,7 +18,10 @@ use handfast_registry::{
 use handfast_wire::{Permissions, Ttl, Value, json};
 use serde_json::{Map, Value as Json};
 
-pub(super) use self::access::{access_request, group, holdings, person, reason, role_on};
+pub(super) use self::access::{
+    access_request, authority_request, group, holdings, person, reason, role_on,
+};
+
 /// The variant of an enum of the API that has the name of a variant of the registry.
 macro_rules! same_variant {
     ($value:expr, $from:ident => $to:ident: $($variant:ident),+) => {

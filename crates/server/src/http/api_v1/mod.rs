@@ -14,7 +14,7 @@ mod call;
 pub mod convert;
 mod groups;
 mod idempotency;
-mod jobs;
+pub(crate) mod jobs;
 mod log;
 mod names;
 mod namespaces;
@@ -24,6 +24,7 @@ pub(crate) mod problem;
 mod route;
 mod route_table;
 mod search;
+mod sign_in;
 mod spool;
 mod tokens;
 
@@ -31,7 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use handfast_registry::{CitableLinks, Principal, Registry, RegistryError};
+use handfast_registry::{CitableLinks, Principal, Registry, RegistryError, SignInLink};
 use http_body_util::{BodyExt, Either};
 use hyper::body::Bytes;
 use hyper::header::{
@@ -87,6 +88,8 @@ pub(crate) struct ApiSettings {
     pub(crate) public_search: bool,
     /// How long a client may take to send the next bytes of an import.
     pub(crate) client_timeout: Duration,
+    /// The base of links that the local operator asks for.
+    pub(crate) base: String,
 }
 
 impl Api {
@@ -133,6 +136,16 @@ impl Api {
         *signed = Some((events, text.clone()));
         Ok(text)
     }
+
+    /// The URL of a one-time link, for people on this machine or under the public URL.
+    pub(crate) fn sign_in_url(&self, link: &SignInLink) -> String {
+        sign_in_url(&self.settings.base, link)
+    }
+}
+
+/// The URL of a one-time link.
+pub(crate) fn sign_in_url(base: &str, link: &SignInLink) -> String {
+    format!("{base}/console/enter/{}", link.code)
 }
 
 /// How many bodies of any length are on their way at once. Each has a thread that waits for it, for
@@ -223,7 +236,12 @@ async fn find_and_answer(
         }
         None => drop(body),
     }
-    let queue = &web.context.admission.expensive_work.requests;
+    let work = &web.context.admission.expensive_work;
+    let queue = if route.hashes_password {
+        &work.passwords
+    } else {
+        &work.requests
+    };
     let permit = queue.enter(Peer::connected(caller.address.ip())).await;
     let permit = permit.map_err(|Busy| {
         Problem::busy("too many requests are under way: try again in a few seconds")
@@ -368,12 +386,16 @@ fn keep(begun: Begun<'_>, response: &Response<Body>) {
 }
 
 /// Under what a request is remembered, if it is to be: for each token its own, as what one may see
-/// another may not. A token that was made is shown once.
+/// another may not. A token or a link
+/// that was made is shown once.
 fn idempotency_key(call: &Call, route: &Route) -> Result<Option<Key>, Problem> {
     let Some(key) = call.headers.get(IDEMPOTENCY_KEY) else {
         return Ok(None);
     };
-    if route.method != "POST" || !route.is_known || route.name == "createToken" {
+    if route.method != "POST"
+        || !route.is_known
+        || matches!(route.name, "createToken" | "createSignInLink" | "invite")
+    {
         return Ok(None);
     }
     let text = key

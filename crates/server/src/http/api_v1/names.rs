@@ -5,8 +5,8 @@ use std::thread;
 
 use handfast_api::{self as api, limits};
 use handfast_registry::{
-    Edit, HistoryPage, Minted, NameAction, NewName, Principal, RegistryError, Shown, Style,
-    check_urls,
+    Edit, HistoryPage, MintOptions, Minted, NameAction, NewName, Principal, RegistryError, Shown,
+    Style, check_urls,
 };
 use handfast_wire::json::ParsedValue;
 use hyper::StatusCode;
@@ -97,7 +97,11 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
         .map(|url| url.replace("{name}", "name"))
         .collect();
     check_urls(urls.iter().map(String::as_str), &[])?;
-    let style = given.style.as_deref().map(parse::<Style>).transpose()?;
+    let options = MintOptions {
+        style: given.style.as_deref().map(parse::<Style>).transpose()?,
+        urls: given.urls,
+        reserve: given.reserve,
+    };
     let mut names = Vec::new();
     let links = call.api.links();
     let made = |minted: Minted| {
@@ -108,9 +112,10 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
         });
         Ok(())
     };
-    let (authority, count, urls) = (&given.authority, given.count, &given.urls);
-    let registry = call.registry();
-    let minted = registry.mint(&call.who, authority, style.as_ref(), count, urls, made);
+    let (authority, count) = (&given.authority, given.count);
+    let minted = call
+        .registry()
+        .mint(&call.who, authority, &options, count, made);
     // Names are stored some hundreds at a time, and stay. A client that hears only of the error
     // would never learn of those that were stored before it.
     if names.is_empty() {

@@ -158,7 +158,7 @@ fn by_code(code: &str) -> StatusCode {
             StatusCode::FORBIDDEN
         }
         "no-access-request" | "no-account" | "no-grant" | "no-group" | "no-job" | "no-member"
-        | "no-namespace" | "no-token" | "not-yet" => StatusCode::NOT_FOUND,
+        | "no-namespace" | "no-session" | "no-token" | "not-yet" => StatusCode::NOT_FOUND,
         "account-exists" | "cancelled" | "case-fixed" | "claimed" | "decided" | "done"
         | "erased-names" | "group-exists" | "has-role" | "moves-names" | "no-input"
         | "not-approved" | "not-requested" | "permanent" | "retired" | "under-way" | "undone" => {

@@ -2,13 +2,14 @@
 
 use handfast_api::{
     About, AccessRequest, Account, AccountChange, AccountPage, Authority, AuthorityChange,
-    AuthorityPage, EventPage, Found, GrantOn, GroupPage, Growth, Holdings, Inspection, Job,
-    JobDone, JobPage, LogKey, Minted, Name, NameChange, NamePage, Namespace, NamespaceApproval,
-    NamespaceChange, NamespaceComment, NamespaceDone, NamespaceHistory, NamespacePage,
-    NamespacePolicy, NamespaceProposal, NamespaceReason, NamespaceRenewal, NewAccessRequest,
-    NewAccount, NewAuthority, NewComment, NewDecline, NewGrant, NewGroup, NewJob, NewLog, NewMint,
-    NewName, NewNamespacePolicy, NewToken, NewTombstone, NewUndo, OutcomePage, Person, Proof,
-    RoleReason, Statistics, ThisAccount, Token, Transfer, limits,
+    AuthorityPage, AuthorityRequest, EventPage, Found, GrantOn, GroupPage, Growth, Holdings,
+    Inspection, Invitation, Job, JobDone, JobPage, LogKey, Minted, Name, NameChange, NamePage,
+    Namespace, NamespaceApproval, NamespaceChange, NamespaceComment, NamespaceDone,
+    NamespaceHistory, NamespacePage, NamespacePolicy, NamespaceProposal, NamespaceReason,
+    NamespaceRenewal, NewAccessRequest, NewAccount, NewAuthority, NewComment, NewDecline, NewGrant,
+    NewGroup, NewInvitation, NewJob, NewLog, NewMint, NewName, NewNamespacePolicy, NewPassword,
+    NewToken, NewTombstone, NewUndo, OutcomePage, Person, Proof, RoleReason, SignInLink,
+    SignInPage, Statistics, ThisAccount, Token, Transfer, limits,
 };
 use handfast_registry::{AuthorityAction, NameAction, NamespaceAct};
 use schemars::SchemaGenerator;
@@ -20,7 +21,8 @@ use super::namespaces::with_reason;
 use super::problem::Problem;
 use super::route::{Group, Handler, Kind, Parameter, RequestBody, ResponseBody, Route};
 use super::{
-    about, access, accounts, authorities, groups, jobs, log, names, namespaces, search, tokens,
+    about, access, accounts, authorities, groups, jobs, log, names, namespaces, search, sign_in,
+    tokens,
 };
 
 /// All of them.
@@ -47,7 +49,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         tag: "Accounts",
-        about: "Accounts and their tokens.",
+        about: "Accounts, their tokens, and how people sign in.",
         routes: ACCOUNTS,
     },
     Group {
@@ -216,7 +218,9 @@ const AUTHORITIES: &[Route] = &[
         .takes::<AuthorityChange>().gives::<Authority>(),
     post("/authorities/{authority}/approve", "approveAuthority",
         |call| authorities::act(call, AuthorityAction::Approve)).gives::<Authority>(),
-    post("/authorities/{authority}/decline", "declineAuthority", authorities::decline).empty(),
+    post("/authorities/{authority}/decline", "declineAuthority", authorities::decline)
+        .takes_body(RequestBody::OptionalJson(SchemaGenerator::subschema_for::<NewDecline>))
+        .empty(),
     post("/authorities/{authority}/retire", "retireAuthority", authorities::retire).query(&[
             flag("keep-children", "Leave the authorities below it active."),
         ]).gives::<Authority>(),
@@ -251,6 +255,16 @@ const ACCOUNTS: &[Route] = &[
     get("/tokens", "listTokens", tokens::list).known(true).gives::<Vec<Token>>(),
     post("/tokens", "createToken", tokens::create).takes::<NewToken>().creates().gives::<Token>(),
     change("DELETE", "/tokens/{token}", "revokeToken", tokens::revoke).empty(),
+    post("/accounts/{account}/sign-in-link", "createSignInLink", sign_in::link)
+        .gives::<SignInLink>(),
+    change("PUT", "/accounts/{account}/password", "setPassword", sign_in::password)
+        .takes::<NewPassword>().empty().hashing(),
+    post("/invitations", "invite", sign_in::invite).takes::<NewInvitation>()
+        .gives::<Invitation>(),
+    get("/sign-ins", "listSignIns", sign_in::list).known(true).query(&[
+            text("account", "Only those of this account: by default all, for administrators."),
+            AFTER, LIMIT,
+        ]).gives::<SignInPage>().errors(READ_BY_NAME),
 ];
 
 #[rustfmt::skip]
@@ -265,6 +279,8 @@ const ACCESS: &[Route] = &[
         .gives::<handfast_api::Group>(),
     change("DELETE", "/groups/{group}/members/{account}", "removeMember", groups::remove)
         .gives::<handfast_api::Group>(),
+    get("/authority-requests", "listAuthorityRequests", authorities::requests).known(true)
+        .gives::<Vec<AuthorityRequest>>(),
     get("/access-requests", "listAccessRequests", access::list).known(true)
         .gives::<Vec<AccessRequest>>(),
     post("/access-requests", "requestAccess", access::request).takes::<NewAccessRequest>()

@@ -122,7 +122,7 @@ impl<'a> ConsoleFrame<'a> {
             errors: Vec::new(),
             crumbs: Vec::new(),
             same: Vec::new(),
-            inbox: 0,
+            inbox: u64::try_from(visit.waiting().decisions()).unwrap_or(0),
             is_administrator: person.is_some_and(|person| person.is_administrator),
         }
     }
@@ -152,6 +152,11 @@ impl<'a> ConsoleFrame<'a> {
     pub(super) fn error(&self, field: &str) -> Option<&str> {
         let mut errors = self.errors.iter().filter(|error| error.field == field);
         errors.next().map(|error| error.text.as_str())
+    }
+
+    /// The message about a field of a row, which has the number of its row behind its name.
+    pub(super) fn row_error(&self, field: &str, row: &usize) -> Option<&str> {
+        self.error(&format!("{field}-{row}"))
     }
 
     /// The menu; it has no items that the person cannot use.

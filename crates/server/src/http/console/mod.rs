@@ -7,6 +7,7 @@
 //! redirect to the page that shows the result.
 
 mod account;
+mod again;
 mod authorities;
 mod cookie;
 mod error_page;

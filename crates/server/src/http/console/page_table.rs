@@ -5,7 +5,7 @@ use hyper::{Method, Response};
 use super::error_page::PageError;
 use super::visit::Visit;
 use super::{
-    account, authorities, events, inbox, jobs, names, namespaces, people, server, sign_in,
+    account, again, authorities, events, inbox, jobs, names, namespaces, people, server, sign_in,
 };
 use crate::http::percent::decode;
 use crate::http::response::Body;
@@ -56,9 +56,11 @@ pub(super) const fn open(route: PageRoute) -> PageRoute {
 /// The pages of each area.
 pub(super) const AREAS: &[&[PageRoute]] = &[
     sign_in::PAGES,
+    again::PAGES,
     account::PAGES,
     inbox::PAGES,
     names::PAGES,
+    names::one_name::PAGES,
     authorities::PAGES,
     people::PAGES,
     namespaces::PAGES,

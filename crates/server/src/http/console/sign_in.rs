@@ -20,7 +20,7 @@ use crate::http::response::{Body, WithHeader};
 
 /// The words of a failed sign-in: they do not say which of the two is wrong.
 const NO_MATCH: &str = "Account and password do not match. Check both, or use a one-time link.";
-const TOO_MANY: &str = "Too many attempts. Try again in a minute.";
+pub(super) const TOO_MANY: &str = "Too many attempts. Try again in a minute.";
 const NOT_SAFE: &str = "Sign in over https, or on the machine of the server itself.";
 
 #[rustfmt::skip]
@@ -69,6 +69,8 @@ struct DraftPage<'a> {
     frame: ConsoleFrame<'a>,
     path: String,
     fields: Vec<(String, String)>,
+    /// Whether it waited for the password, not for a sign-in.
+    is_again: bool,
 }
 
 /// Leads to the page for signing in; a form that was sent is stored, and comes back afterwards.
@@ -273,6 +275,7 @@ pub(super) fn show_draft(visit: &Visit<'_>) -> Result<Response<Body>, PageError>
         frame: ConsoleFrame::new(visit, "Your text", MenuItem::Nothing),
         path,
         fields: crate::http::form::all_pairs(&form).unwrap_or_default(),
+        is_again: visit.query("again").is_some(),
     };
     Ok(page.frame.respond(StatusCode::OK, &page))
 }
@@ -300,13 +303,13 @@ fn client(visit: &Visit<'_>) -> SignInClient {
     }
 }
 
-fn signed_in(visit: &Visit<'_>, session: &NewSession, to: &str) -> Response<Body> {
+pub(super) fn signed_in(visit: &Visit<'_>, session: &NewSession, to: &str) -> Response<Body> {
     let stored = cookie::stored(&session.secret, visit.caller.is_secure);
     see(to).with(SET_COOKIE, stored)
 }
 
 /// A page of the console, and nothing else: the resolver leads anywhere.
-fn place_of(to: &str) -> &str {
+pub(super) fn place_of(to: &str) -> &str {
     let is_ours = to.starts_with("/console/") && !to.contains(['\\', '\n', '\r']);
     if is_ours { to } else { "/console/" }
 }

@@ -1,8 +1,9 @@
 //! A request to the console, and the person who sends it.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
-use handfast_registry::{Principal, Registry, Session};
+use handfast_registry::{CitableLinks, Principal, Registry, Session, Waiting};
 use hyper::body::Bytes;
 use hyper::http::request::Parts;
 
@@ -23,7 +24,12 @@ pub(super) struct Visit<'v> {
     pub(super) base: String,
     pub(super) nonce: String,
     pub(super) now: u64,
+    /// What waits for the person: every page says how much that is.
+    waiting: OnceCell<Waiting>,
 }
+
+/// The maximum number of decisions of each kind that the inbox lists and counts.
+const MAX_WAITING: usize = 100;
 
 /// The head of a request, its query and its form.
 pub(super) struct Request {
@@ -68,6 +74,7 @@ impl<'v> Visit<'v> {
             base,
             nonce: crate::http::pages::nonce(web),
             now: web.context.now(),
+            waiting: OnceCell::new(),
         };
         visit.person = visit.signed_in();
         visit
@@ -108,6 +115,13 @@ impl<'v> Visit<'v> {
         self.web.registry()
     }
 
+    /// What makes citable links: at the resolver or public URL of the configuration, or at the
+    /// address that the browser has asked.
+    pub(super) fn links(&self) -> CitableLinks {
+        let configured = CitableLinks::configured(&self.registry().rules(), None);
+        configured.unwrap_or_else(|| CitableLinks::new(&*self.base))
+    }
+
     /// Who acts: the account that is signed in, or nobody.
     pub(super) fn who(&self) -> Principal {
         let person = self.person.as_ref();
@@ -117,6 +131,31 @@ impl<'v> Visit<'v> {
     pub(super) fn person(&self) -> Result<&Person, PageError> {
         let missing = || PageError::not_found("Nobody is signed in.");
         self.person.as_ref().ok_or_else(missing)
+    }
+
+    /// What waits for the person who is signed in; nothing if it cannot be read.
+    pub(super) fn waiting(&self) -> &Waiting {
+        self.waiting.get_or_init(|| {
+            let Some(person) = &self.person else {
+                return Waiting::default();
+            };
+            let waiting = self.registry().waiting(&person.who, MAX_WAITING);
+            waiting.unwrap_or_else(|error| {
+                tracing::warn!(%error, "the inbox could not be read");
+                Waiting::default()
+            })
+        })
+    }
+
+    /// What people call an account: its title, or its name.
+    pub(super) fn title_of(&self, who: &Principal) -> String {
+        let name = who.to_string();
+        let account = match who {
+            Principal::Account(_) | Principal::Limited { .. } => self.registry().account(&name),
+            _ => return name,
+        };
+        let title = account.map(|account| account.title).unwrap_or_default();
+        if title.is_empty() { name } else { title }
     }
 
     /// What stands for the first braces of the path.

@@ -33,6 +33,11 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
+/// Whether a page shows a text as it is, so that a field of a form gives it back unchanged.
+pub(crate) fn is_shown_exactly(text: &str) -> bool {
+    !text.contains(is_hidden)
+}
+
 fn is_special(c: char) -> bool {
     matches!(c, '&' | '<' | '>' | '"' | '\'') || is_hidden(c)
 }
@@ -66,5 +71,7 @@ mod tests {
         let shown =
             "&lt;a href=&quot;x&quot;&gt;&#39;&amp;\u{FFFD}\u{FFFD}\u{FFFD}txt\u{FFFD}\n\tü";
         assert_eq!(escaped(text), shown);
+        assert!(!is_shown_exactly(text));
+        assert!(is_shown_exactly("<ü>\n\t"));
     }
 }

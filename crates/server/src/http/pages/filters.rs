@@ -12,6 +12,7 @@ use askama::{Result, Values};
 
 use crate::http::pages::escaper::escaped;
 use crate::http::pages::words;
+use crate::http::percent::{COMPONENT, encode};
 use crate::http::registry_pages::contact::ContactLink;
 use crate::http::resolver::target::escaped_text;
 
@@ -27,6 +28,12 @@ pub(crate) fn breaks(text: impl Display, _: &dyn Values) -> Result<Safe<String>>
         out.push_str(part);
     }
     Ok(Safe(out))
+}
+
+/// A part of a URL, percent-encoded.
+#[askama::filter_fn]
+pub(crate) fn component(text: impl Display, _: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(encode(&text.to_string(), COMPONENT)))
 }
 
 /// A contact: a link if it is an address for mail or the web, else words with their lines.

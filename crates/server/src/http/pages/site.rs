@@ -153,7 +153,11 @@ impl FromStr for Colour {
     type Err = BadColour;
 
     fn from_str(text: &str) -> Result<Self, BadColour> {
-        let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6);
+        // A number may begin with a plus sign, a colour may not.
+        let is_colour = |digits: &&str| {
+            digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+        };
+        let digits = text.strip_prefix('#').filter(is_colour);
         let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
         let [_, red, green, blue] = number.ok_or(BadColour)?.to_be_bytes();
         Ok(Self([red, green, blue]))

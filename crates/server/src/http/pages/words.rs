@@ -63,6 +63,24 @@ pub(crate) fn number(number: u64) -> String {
     out
 }
 
+/// A number of bytes: `318 MB`.
+pub(crate) fn bytes(number_of: u64) -> String {
+    let units = ["bytes", "kB", "MB", "GB", "TB"];
+    let mut size = number_of;
+    let mut rest = 0;
+    let mut unit = "bytes";
+    for larger in units.into_iter().skip(1) {
+        if size < 1_000 {
+            break;
+        }
+        (rest, size, unit) = (size % 1_000 / 100, size / 1_000, larger);
+    }
+    if size < 10 && unit != "bytes" {
+        return format!("{size}.{rest} {unit}");
+    }
+    format!("{size} {unit}")
+}
+
 /// `1 name`, `2 names`.
 pub(crate) fn count(number_of: u64, one: &str, many: &str) -> String {
     let word = if number_of == 1 { one } else { many };
@@ -78,6 +96,9 @@ mod tests {
         assert_eq!(plain_day(1_794_650_000_000), "14 November 2026");
         assert_eq!(number(0), "0");
         assert_eq!(number(1_234_567), "1,234,567");
+        assert_eq!(bytes(999), "999 bytes");
+        assert_eq!(bytes(1_260), "1.2 kB");
+        assert_eq!(bytes(318_400_000), "318 MB");
         assert_eq!(count(1, "name", "names"), "1 name");
         assert_eq!(count(1_000, "name", "names"), "1,000 names");
     }

@@ -2,8 +2,8 @@
 
 use handfast_api as api;
 use handfast_registry::{
-    AccessRequest, AccessRequestStatus, AccountRole, Group, Holdings, PersonHere, Reason, Registry,
-    Token, rfc3339,
+    AccessRequest, AccessRequestStatus, AccountRole, AuthorityRequest, AuthorityRequestStatus,
+    Group, Holdings, PersonHere, Reason, Registry, Token, rfc3339,
 };
 
 use super::{account, account_state, role, token};
@@ -33,6 +33,8 @@ pub(in crate::http::api_v1) fn reason(reason: &Reason) -> api::RoleReason {
         granted: reason.granted_at.map(rfc3339),
         granted_by: reason.granted_by.as_ref().map(ToString::to_string),
         inherited: reason.is_inherited,
+        joined: reason.joined_at.map(rfc3339),
+        joined_by: reason.joined_by.as_ref().map(ToString::to_string),
         reason: reason.reason.clone(),
         role: role(reason.role),
         through: reason.through.clone(),
@@ -82,5 +84,31 @@ pub(in crate::http::api_v1) fn access_request(request: &AccessRequest) -> api::A
         request: request.id.clone(),
         role: role(request.role),
         status,
+    }
+}
+
+pub(in crate::http::api_v1) fn authority_request(
+    request: &AuthorityRequest,
+) -> api::AuthorityRequest {
+    let (status, decided, reason) = match &request.status {
+        AuthorityRequestStatus::Open => (api::AuthorityRequestStatus::Open, None, None),
+        AuthorityRequestStatus::Approved { by, at } => {
+            (api::AuthorityRequestStatus::Approved, Some((by, *at)), None)
+        }
+        AuthorityRequestStatus::Declined { by, at, reason } => {
+            let status = api::AuthorityRequestStatus::Declined;
+            (status, Some((by, *at)), Some(reason.clone()))
+        }
+    };
+    api::AuthorityRequest {
+        account: request.by.to_string(),
+        authority: request.authority.clone(),
+        created: rfc3339(request.created),
+        decided: decided.map(|(_, at)| rfc3339(at)),
+        decided_by: decided.map(|(by, _)| by.to_string()),
+        decline_reason: reason,
+        reason: request.reason.clone(),
+        status,
+        title: request.title.clone(),
     }
 }

@@ -1,4 +1,4 @@
-//! Jobs: progress, stop, resume, undo, report.
+//! x
 
 use super::page_table::PageRoute;
 

@@ -1,4 +1,4 @@
-//! The review of `info` namespaces: proposals, comments, claims, decisions.
+//! x
 
 use super::page_table::PageRoute;
 

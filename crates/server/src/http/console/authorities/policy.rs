@@ -1,0 +1,246 @@
+//! `/console/authorities/{a}/policy`: what holds for its names, in words, and how to change it.
+
+use askama::Template;
+use handfast_registry::{AuthorityChange, Persistence, RegistryError, Role};
+use hyper::StatusCode;
+
+use super::here::{Answered, AuthorityHead, Here, curl, flash, is_wrong_input};
+use crate::http::console::frame::{ConsoleFrame, FieldError};
+use crate::http::console::see;
+use crate::http::console::visit::Visit;
+use crate::http::pages::filters;
+use crate::http::pages::words;
+use crate::http::percent::{COMPONENT, encode};
+
+const DONE: &[(&str, &str, &str)] = &[(
+    "changed",
+    "Saved.",
+    "It counts from now on. Names that exist stay as they are.",
+)];
+
+#[derive(Template)]
+#[template(path = "console/authorities/policy.html")]
+struct PolicyPage<'a> {
+    frame: ConsoleFrame<'a>,
+    head: AuthorityHead,
+    sentences: Vec<String>,
+    typed: TypedPolicy,
+    version: u64,
+    /// Whether the person may change anything here.
+    may_change: bool,
+    /// Whether the person may change more than texts, pattern and approval.
+    may_change_all: bool,
+    is_prefix: bool,
+    is_urn: bool,
+    has_names: bool,
+}
+
+/// The fields of the form.
+struct TypedPolicy {
+    title: String,
+    meaning: String,
+    contact: String,
+    pattern: String,
+    is_approved: bool,
+    is_permanent: bool,
+    is_cordra: bool,
+    is_case_sensitive: bool,
+    ttl: String,
+}
+
+impl TypedPolicy {
+    fn stored(here: &Here) -> Self {
+        let (authority, policy) = (&here.authority, &here.authority.policy);
+        Self {
+            title: authority.title.clone(),
+            meaning: authority.meaning.clone(),
+            contact: authority.contact.clone(),
+            pattern: policy.pattern.clone().unwrap_or_default(),
+            is_approved: policy.approval,
+            is_permanent: policy.persistence == Persistence::Permanent,
+            is_cordra: policy.cordra,
+            is_case_sensitive: policy.case_sensitive,
+            ttl: policy.default_ttl.to_string(),
+        }
+    }
+
+    /// What was sent; the parts that the form did not have are as stored.
+    fn sent(visit: &Visit<'_>, here: &Here, has_all: bool) -> Self {
+        let field = |name| visit.field(name).to_string();
+        let stored = Self::stored(here);
+        let is = |name: &str, value: &str, stored: bool| match visit.field(name) {
+            _ if !has_all => stored,
+            "" => stored,
+            sent => sent == value,
+        };
+        Self {
+            title: field("title"),
+            meaning: field("meaning"),
+            contact: field("contact"),
+            pattern: field("pattern"),
+            is_approved: visit.field("approval") == "yes",
+            is_permanent: is("persistence", "permanent", stored.is_permanent),
+            is_cordra: is("profile", "cordra", stored.is_cordra),
+            is_case_sensitive: is("case", "sensitive", stored.is_case_sensitive),
+            ttl: if has_all { field("ttl") } else { stored.ttl },
+        }
+    }
+
+    /// Only what differs: a part that stays as it is needs no right.
+    fn change(&self, here: &Here, ttl: u32) -> AuthorityChange {
+        let (authority, policy) = (&here.authority, &here.authority.policy);
+        let text = |new: &String, old: &String| (new != old).then(|| new.clone());
+        let is_permanent = policy.persistence == Persistence::Permanent;
+        let pattern = Some(self.pattern.clone()).filter(|pattern| !pattern.is_empty());
+        AuthorityChange {
+            title: text(&self.title, &authority.title),
+            meaning: text(&self.meaning, &authority.meaning),
+            contact: text(&self.contact, &authority.contact),
+            pattern: (pattern != policy.pattern).then_some(pattern),
+            approval: (self.is_approved != policy.approval).then_some(self.is_approved),
+            persistence: (self.is_permanent != is_permanent).then_some(if self.is_permanent {
+                Persistence::Permanent
+            } else {
+                Persistence::Erasable
+            }),
+            cordra: (self.is_cordra != policy.cordra).then_some(self.is_cordra),
+            case_sensitive: (self.is_case_sensitive != policy.case_sensitive)
+                .then_some(self.is_case_sensitive),
+            default_ttl: (ttl != policy.default_ttl).then_some(ttl),
+            expects: None,
+        }
+    }
+}
+
+pub(super) fn show(visit: &Visit<'_>) -> Answered {
+    let here = Here::load(visit)?;
+    let typed = TypedPolicy::stored(&here);
+    policy_page(visit, &here, StatusCode::OK, typed, None)
+}
+
+fn policy_page(
+    visit: &Visit<'_>,
+    here: &Here,
+    status: StatusCode,
+    typed: TypedPolicy,
+    error: Option<FieldError>,
+) -> Answered {
+    let (id, path) = (here.id(), &here.authority.path);
+    let encoded = encode(&id, COMPONENT);
+    let same = [
+        format!("handfast authority policy '{id}' --title TITLE --pattern '[0-9]+'"),
+        curl(visit, "GET", &format!("/authorities/{encoded}")),
+    ];
+    let is_active = here.is_active();
+    let own = visit.registry().counts(&id)?.own();
+    let page = PolicyPage {
+        frame: here
+            .frame(visit, "Policy")
+            .flash(flash(visit, DONE))
+            .errors(error.into_iter().collect())
+            .same(same),
+        head: here.head(visit, "Policy")?,
+        sentences: in_words(visit, here),
+        typed,
+        version: here.authority.version,
+        may_change: is_active && (here.has(Role::Lead) || here.rights.is_over),
+        may_change_all: is_active && may_change_all(here),
+        is_prefix: path.prefix().is_some(),
+        is_urn: path.is_urn(),
+        has_names: here.has(Role::Read) && own.total() > 0,
+    };
+    Ok(page.frame.respond(status, &page))
+}
+
+fn may_change_all(here: &Here) -> bool {
+    here.has(Role::Admin) || here.rights.is_over
+}
+
+/// What holds for names of the authority, and what follows from it.
+fn in_words(visit: &Visit<'_>, here: &Here) -> Vec<String> {
+    let policy = &here.authority.policy;
+    let mut sentences = Vec::new();
+    sentences.push(match policy.persistence {
+        Persistence::Permanent => {
+            "Names are permanent: a name that was given is never given to anything else."
+        }
+        Persistence::Erasable => {
+            "Names may be erased, and given again. Readers cannot rely on them for ever."
+        }
+    });
+    let rules = visit.registry().rules();
+    sentences.push(match here.authority.case_rule(&rules) {
+        handfast_id::CaseRule::AsciiInsensitive => {
+            "Upper and lower case are the same: ABC and abc are one name."
+        }
+        handfast_id::CaseRule::Sensitive => {
+            "Upper and lower case differ: ABC and abc are two names."
+        }
+    });
+    if policy.cordra {
+        sentences.push("Names are CORDRA identifiers, which are digits and dots before the slash.");
+    }
+    sentences.push(if policy.approval {
+        "New names wait: somebody with the role lead activates them."
+    } else {
+        "New names are active at once."
+    });
+    let mut sentences: Vec<_> = sentences.into_iter().map(str::to_string).collect();
+    if let Some(pattern) = &policy.pattern {
+        sentences.push(format!(
+            "The part after the prefix must match {pattern} as a whole."
+        ));
+    }
+    let hours = u64::from(policy.default_ttl) / 3_600;
+    sentences.push(match hours {
+        0 => "Other servers remember the values of a name for less than an hour.".to_string(),
+        hours => format!(
+            "Other servers remember the values of a name for up to {}.",
+            words::count(hours, "hour", "hours")
+        ),
+    });
+    sentences
+}
+
+pub(super) fn change(visit: &Visit<'_>) -> Answered {
+    let here = Here::load(visit)?;
+    let typed = TypedPolicy::sent(visit, &here, may_change_all(&here));
+    let invalid = |typed, field: &str, text: String| {
+        let error = FieldError::new(field, text);
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        policy_page(visit, &here, status, typed, Some(error))
+    };
+    let Ok(ttl) = typed.ttl.parse::<u32>() else {
+        let text = "Write a number of seconds, such as 86400 for a day.";
+        return invalid(typed, "ttl", text.to_string());
+    };
+    let change = AuthorityChange {
+        expects: visit.field("version").parse().ok(),
+        ..typed.change(&here, ttl)
+    };
+    let done = visit
+        .registry()
+        .change_authority(&visit.who(), &here.id(), change);
+    match done {
+        Ok(()) => Ok(see(&format!("{}/policy?done=changed", here.path()))),
+        Err(error) if error.code() == "other-version" => {
+            let text = "Somebody changed this authority meanwhile. Your text is still here: look \
+                        at it and save again.";
+            invalid(typed, "", text.to_string())
+        }
+        Err(error) if is_wrong_input(&error) => invalid(typed, field_of(&error), error.to_string()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The field that an error is about.
+fn field_of(error: &RegistryError) -> &'static str {
+    match error.code() {
+        "bad-pattern" => "pattern",
+        "permanent" | "erased-names" => "persistence",
+        "not-cordra" | "case-of-cordra" => "profile",
+        "case-fixed" | "always-insensitive" | "case-of-nid" | "prefix-policy" => "case",
+        "too-large" => "meaning",
+        _ => "",
+    }
+}

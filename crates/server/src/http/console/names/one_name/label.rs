@@ -1,0 +1,27 @@
+//! `/console/names/{id}/label`: a label to print.
+
+use askama::Template;
+use hyper::{Response, StatusCode};
+
+use super::head::{NameHead, NameTab};
+use crate::http::console::error_page::PageError;
+use crate::http::console::frame::ConsoleFrame;
+use crate::http::console::visit::Visit;
+use crate::http::pages::filters;
+use crate::http::response::Body;
+
+#[derive(Template)]
+#[template(path = "console/names/label.html")]
+struct LabelPage<'a> {
+    frame: ConsoleFrame<'a>,
+    name: &'a NameHead,
+}
+
+pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    let (head, _) = NameHead::load(visit, NameTab::Label)?;
+    let page = LabelPage {
+        frame: head.frame(visit, "Label"),
+        name: &head,
+    };
+    Ok(page.frame.respond(StatusCode::OK, &page))
+}

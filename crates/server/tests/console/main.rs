@@ -1,0 +1,6 @@
+//! The console, as a browser without script uses it.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod names_list;
+mod one_name;
