@@ -2,5 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod last_used;
 mod names_list;
 mod one_name;

@@ -200,7 +200,7 @@ pub fn account(account: &Account, registry: &Registry) -> api::Account {
         administrator: account.is_administrator,
         created: rfc3339(account.created),
         email: account.email.clone(),
-        last_seen: registry.account_last_seen(&account.name).map(rfc3339),
+        last_seen: registry.account_last_seen(&account.name).map(second),
         state: account_state(account.is_suspended),
         title: account.title.clone(),
     }
@@ -230,6 +230,11 @@ pub fn token(token: &Token, registry: &Registry) -> api::Token {
         title: token.title.clone(),
         token: token.id.clone(),
     }
+}
+
+/// A time, to the second.
+fn second(milliseconds: u64) -> String {
+    rfc3339(milliseconds / 1_000 * 1_000)
 }
 
 /// A time, to the day.
