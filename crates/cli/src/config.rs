@@ -6,6 +6,7 @@
 mod acme;
 mod file;
 mod rules;
+mod shown;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,8 @@ pub(crate) use self::file::{ConfigFile, FILE};
 pub(crate) struct Config {
     folder: PathBuf,
     file: ConfigFile,
+    /// The keys that arguments or environment variables have set.
+    overridden: Vec<&'static str>,
 }
 
 impl Config {
@@ -34,7 +37,11 @@ impl Config {
     pub(crate) fn read(folder: &Path) -> anyhow::Result<Self> {
         let file = ConfigFile::read(folder)?;
         let folder = folder.to_path_buf();
-        Ok(Self { folder, file })
+        Ok(Self {
+            folder,
+            file,
+            overridden: Vec::new(),
+        })
     }
 
     /// The same with addresses from arguments or environment variables.
@@ -43,6 +50,9 @@ impl Config {
         native: Option<SocketAddr>,
         web: Option<SocketAddr>,
     ) -> Self {
+        let given = [("native.listen", native), ("web.listen", web)];
+        let given = given.into_iter().filter(|(_, address)| address.is_some());
+        self.overridden.extend(given.map(|(key, _)| key));
         self.file.native.listen = native.or(self.file.native.listen);
         self.file.web.listen = web.or(self.file.web.listen);
         self
@@ -50,6 +60,7 @@ impl Config {
 
     /// The same with a public URL from an argument or an environment variable.
     pub(crate) fn with_public_url(mut self, url: Option<&PublicUrl>) -> Self {
+        self.overridden.extend(url.map(|_| "web.public-url"));
         let url = url.map(ToString::to_string);
         self.file.web.public_url = url.or(self.file.web.public_url);
         self
@@ -209,7 +220,6 @@ impl Config {
             lists_authorities: web.list_authorities,
         };
         Ok(WebSettings {
-            configuration: Vec::new(),
             tls,
             client_certificates: web.client_certificates,
             country_header,
@@ -223,6 +233,7 @@ impl Config {
             public_search: web.public_search.unwrap_or(false),
             public_url: web.public_url.map(public_url).transpose()?,
             site,
+            configuration: shown::settings(&self.file, &self.print()?, &self.overridden),
         })
     }
 

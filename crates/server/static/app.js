@@ -222,9 +222,10 @@ customElements.define("live-part", LivePart);
 customElements.define("copy-text", CopyText);
 customElements.define("order-list", OrderList);
 
-// The key `/` goes to the search field, and the open state of "the same by command" is remembered.
+// Ctrl and `/` go to the search field: a single key would act for people who speak their input, and cannot be switched off
+// (WCAG 2.1.4). The open state of "the same by command" is remembered.
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.target.closest("input, textarea, select, [contenteditable]")) return;
+  if (event.key !== "/" || !event.ctrlKey) return;
   const find = document.getElementById("find");
   if (!find) return;
   event.preventDefault();

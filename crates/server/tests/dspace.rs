@@ -45,7 +45,9 @@ fn repository() -> SocketAddr {
 }
 
 fn assert_answer(reply: &Response, asked: &str, status: u16, said: &str) {
-    let whole = format!("{}\r\n\r\n{}", reply.head, reply.body);
+    // Long names may be broken.
+    let body = reply.body.replace("<wbr>", "");
+    let whole = format!("{}\r\n\r\n{body}", reply.head);
     assert_eq!(reply.status, status, "{asked} {whole}");
     assert!(whole.contains(said), "{asked} {whole}");
 }

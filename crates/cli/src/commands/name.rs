@@ -62,6 +62,8 @@ pub(crate) enum NameCommand {
         #[arg(long)]
         authority: String,
         #[command(flatten)]
+        filter: ListFilter,
+        #[command(flatten)]
         caller: Caller,
         #[command(flatten)]
         connection: Connection,
@@ -342,8 +344,11 @@ impl NameCommand {
                 on.caller.output.print(&name, |out| for_people(&name, out))
             }
             Self::List {
-                authority, caller, ..
-            } => list(&caller.client(client), &authority, caller.output),
+                authority,
+                filter,
+                caller,
+                ..
+            } => list(&caller.client(client), &authority, &filter, caller.output),
             Self::Set {
                 on, values, remove, ..
             } => {
@@ -455,9 +460,54 @@ impl NameTarget {
 }
 
 /// Page after page.
-fn list(client: &Client, authority: &str, output: Output) -> anyhow::Result<Answer> {
+/// Which names of an authority are listed.
+#[derive(Args)]
+pub(crate) struct ListFilter {
+    /// List the names of the authorities below it, too
+    #[arg(long, conflicts_with = "server")]
+    children: bool,
+    /// Only names in this state
+    #[arg(
+        long,
+        value_name = "active|reserved|withdrawn",
+        value_parser = ["active", "reserved", "withdrawn"],
+        hide_possible_values = true,
+        conflicts_with = "server"
+    )]
+    state: Option<String>,
+    /// Only names that have these words, in the name or in a public value
+    #[arg(long, value_name = "TEXT", conflicts_with = "server")]
+    words: Option<String>,
+    /// Only names that were changed at this time or later (RFC 3339)
+    #[arg(long, value_name = "TIME", conflicts_with = "server")]
+    changed_since: Option<String>,
+}
+
+impl ListFilter {
+    fn query(&self) -> String {
+        let children = self.children.then(|| "true".to_string());
+        let parameters = [
+            ("children", &children),
+            ("state", &self.state),
+            ("q", &self.words),
+            ("changed-since", &self.changed_since),
+        ];
+        let given = parameters.into_iter().filter_map(|(name, value)| {
+            let value = value.as_deref()?;
+            Some(format!("&{name}={}", encode(value)))
+        });
+        given.collect()
+    }
+}
+
+fn list(
+    client: &Client,
+    authority: &str,
+    filter: &ListFilter,
+    output: Output,
+) -> anyhow::Result<Answer> {
     let mut out = io::BufWriter::new(io::stdout());
-    let query = format!("&authority={}", encode(authority));
+    let query = format!("&authority={}{}", encode(authority), filter.query());
     client.each_page("/names", &query, "names", |names: Vec<ListedName>| {
         for name in names {
             if output.is_json() {

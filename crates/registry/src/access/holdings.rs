@@ -81,10 +81,10 @@ impl Registry {
     /// let to = Principal::parse("ann").unwrap();
     /// let transfer = NameAction::Transfer { to, creates_account: true };
     /// registry.change_name(&operator, "20.1000/a", None, transfer)?;
-    /// assert_eq!(registry.names_held_by(&operator, "ann", 10)?, ["20.1000/a"]);
+    /// assert_eq!(registry.names_transferred_to(&operator, "ann", 10)?, ["20.1000/a"]);
     /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
-    pub fn names_held_by(
+    pub fn names_transferred_to(
         &self,
         who: &Principal,
         account: &str,

@@ -69,9 +69,8 @@ impl Registry {
     /// first.
     ///
     /// ```
-    /// # use handfast_registry::{
-    /// #     AuthorityAction, AuthorityRequestStatus, Environment, NewAuthority, Principal, Registry,
-    /// # };
+    /// # use handfast_registry::{AuthorityAction, AuthorityRequestStatus, Environment};
+    /// # use handfast_registry::{NewAuthority, Principal, Registry};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # let operator = Principal::Operator;

@@ -10,15 +10,15 @@ const MAX_FORM_PAIRS: usize = 20_000;
 /// The pairs of a query or of a form (`application/x-www-form-urlencoded`), in their order; `None`
 /// if they are not UTF-8, or too many.
 pub(crate) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
-    at_most(MAX_PAIRS, text)
+    limited_pairs(MAX_PAIRS, text)
 }
 
 /// The same of a form of the console, which may have all values of a record.
 pub(crate) fn all_pairs(text: &str) -> Option<Vec<(String, String)>> {
-    at_most(MAX_FORM_PAIRS, text)
+    limited_pairs(MAX_FORM_PAIRS, text)
 }
 
-fn at_most(max: usize, text: &str) -> Option<Vec<(String, String)>> {
+fn limited_pairs(max: usize, text: &str) -> Option<Vec<(String, String)>> {
     let mut all = Vec::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
         if all.len() == max {

@@ -9,6 +9,7 @@ pub(crate) mod api_v1;
 pub(crate) mod connection;
 pub(crate) mod console;
 mod csv;
+mod event_list;
 mod form;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;

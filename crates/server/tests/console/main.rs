@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod authorities;
+mod browser;
 mod last_used;
 mod names_list;
 mod one_name;
+mod people;

@@ -235,7 +235,8 @@ impl Case {
     }
 }
 
-/// The answer to a request: everything but its date and the nonce of a page, and whether the fast path gave it.
+/// The answer to a request: everything but its date and the nonce of a page, and whether the fast
+/// path gave it.
 fn ask(server: &Server, request: &str) -> (String, bool) {
     let mut stream = TcpStream::connect(server.web).unwrap();
     let timeout = Some(Duration::from_secs(10));

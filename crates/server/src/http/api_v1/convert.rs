@@ -60,6 +60,18 @@ pub fn listed_name(shown: &Shown, links: Option<&CitableLinks>) -> api::ListedNa
     }
 }
 
+/// A name in a list with filters.
+pub(super) fn name_of_list(
+    name: &handfast_registry::ListedName,
+    links: Option<&CitableLinks>,
+) -> api::ListedName {
+    api::ListedName {
+        id: name.id.clone(),
+        link: links.map(|links| links.link(&name.id)),
+        state: name_state(name.state),
+    }
+}
+
 fn name_state(state: State) -> api::NameState {
     same_variant!(state, State => NameState: Active, Reserved, Withdrawn)
 }

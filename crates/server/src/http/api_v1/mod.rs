@@ -12,6 +12,7 @@ mod background;
 mod bulk;
 mod call;
 pub mod convert;
+mod events;
 mod groups;
 mod idempotency;
 pub(crate) mod jobs;

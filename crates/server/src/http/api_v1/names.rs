@@ -5,8 +5,8 @@ use std::thread;
 
 use handfast_api::{self as api, limits};
 use handfast_registry::{
-    Edit, HistoryPage, MintOptions, Minted, NameAction, NewName, Principal, RegistryError, Shown,
-    Style, check_urls,
+    Edit, HistoryPage, MintOptions, Minted, NameAction, NameFilter, NewName, Principal,
+    RegistryError, Shown, State, Style, Words, check_urls, parse_rfc3339,
 };
 use handfast_wire::json::ParsedValue;
 use hyper::StatusCode;
@@ -22,10 +22,22 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let authority = call.required("authority")?;
     let limit = call.limit()?;
     let prefix = call.query("prefix").unwrap_or_default();
+    let links = call.api.links();
+    if let Some(filter) = filter(call, authority)? {
+        let page = call
+            .registry()
+            .list_names(&call.who, &filter, call.query("after"), limit)?;
+        let name = |name| convert::name_of_list(name, links.as_ref());
+        let names = page.names.iter();
+        let names = names.filter(|name| local_of(&name.id).starts_with(prefix));
+        return Ok(Answer::json(&api::NamePage {
+            names: names.map(name).collect(),
+            next: page.next,
+        }));
+    }
     let mut names = Vec::new();
     let mut next = None;
     let mut looked_at = 0;
-    let links = call.api.links();
     let after = call.query("after");
     let visit = &mut |shown: Shown| {
         if names.len() == limit || looked_at == MAX_NAMES_READ {
@@ -43,6 +55,26 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let is_full = names.len() == limit || looked_at == MAX_NAMES_READ;
     let next = next.filter(|_| is_full);
     Ok(Answer::json(&api::NamePage { names, next }))
+}
+
+/// The conditions on names beside their authority and beginning, if there are any.
+fn filter(call: &Call, authority: &str) -> Result<Option<NameFilter>, Problem> {
+    let words = call.query("q").map(Words::parse).transpose();
+    let since = call.query("changed-since").map(|text| {
+        let problem = "`changed-since` is a time such as 2026-11-15T12:00:00Z";
+        parse_rfc3339(text).ok_or_else(|| Problem::usage(problem))
+    });
+    let filter = NameFilter {
+        authority: Some(authority.to_string()),
+        with_children: call.flag("children")?,
+        state: call.query("state").and_then(State::parse),
+        words: words.map_err(|error| Problem::usage(format!("`q`: {error}")))?,
+        changed_since: since.transpose()?,
+        ..NameFilter::default()
+    };
+    let is_narrower =
+        filter.state.is_some() || filter.words.is_some() || filter.changed_since.is_some();
+    Ok(Some(filter).filter(|filter| filter.with_children || is_narrower))
 }
 
 /// How many names are read for one page.

@@ -3,13 +3,13 @@
 use handfast_api::{
     About, AccessRequest, Account, AccountChange, AccountPage, Authority, AuthorityChange,
     AuthorityPage, AuthorityRequest, EventPage, Found, GrantOn, GroupPage, Growth, Holdings,
-    Inspection, Invitation, Job, JobDone, JobPage, LogKey, Minted, Name, NameChange, NamePage,
-    Namespace, NamespaceApproval, NamespaceChange, NamespaceComment, NamespaceDone,
-    NamespaceHistory, NamespacePage, NamespacePolicy, NamespaceProposal, NamespaceReason,
-    NamespaceRenewal, NewAccessRequest, NewAccount, NewAuthority, NewComment, NewDecline, NewGrant,
-    NewGroup, NewInvitation, NewJob, NewLog, NewMint, NewName, NewNamespacePolicy, NewPassword,
-    NewToken, NewTombstone, NewUndo, OutcomePage, Person, Proof, RoleReason, SignInLink,
-    SignInPage, Statistics, ThisAccount, Token, Transfer, limits,
+    Inspection, Invitation, Job, JobDone, JobPage, ListedEventPage, LogKey, Minted, Name,
+    NameChange, NamePage, Namespace, NamespaceApproval, NamespaceChange, NamespaceComment,
+    NamespaceDone, NamespaceHistory, NamespacePage, NamespacePolicy, NamespaceProposal,
+    NamespaceReason, NamespaceRenewal, NewAccessRequest, NewAccount, NewAuthority, NewComment,
+    NewDecline, NewGrant, NewGroup, NewInvitation, NewJob, NewLog, NewMint, NewName,
+    NewNamespacePolicy, NewPassword, NewToken, NewTombstone, NewUndo, OutcomePage, Person, Proof,
+    RoleReason, SignInLink, SignInPage, Statistics, ThisAccount, Token, Transfer, limits,
 };
 use handfast_registry::{AuthorityAction, NameAction, NamespaceAct};
 use schemars::SchemaGenerator;
@@ -21,8 +21,8 @@ use super::namespaces::with_reason;
 use super::problem::Problem;
 use super::route::{Group, Handler, Kind, Parameter, RequestBody, ResponseBody, Route};
 use super::{
-    about, access, accounts, authorities, groups, jobs, log, names, namespaces, search, sign_in,
-    tokens,
+    about, access, accounts, authorities, events, groups, jobs, log, names, namespaces, search,
+    sign_in, tokens,
 };
 
 /// All of them.
@@ -140,12 +140,33 @@ const AT: Parameter = text(
 );
 pub(super) const DRY_RUN: Parameter =
     flag("dry-run", "Show what would be done, and write nothing.");
+/// Which events.
+const EVENTS_QUERY: &[Parameter] = &[
+    text(
+        "authority",
+        "Events of this authority, its names, and the authorities below it.",
+    ),
+    text("account", "Events of this account, or `INDEX:HANDLE`."),
+    text(
+        "action",
+        "Events with this action, such as `withdraw` or `create authority`.",
+    ),
+    text(
+        "since",
+        "Events of this day (2026-11-15) or time (RFC 3339), or later.",
+    ),
+    text("until", "Events of this day or time, or earlier."),
+    text("id", "Events of this name."),
+    AFTER_NUMBER,
+    LIMIT,
+];
 const FORMATS: Kind = Kind::OneOf(&["ndjson", "csv", "batch", "json"]);
 const GRAMMARS: Kind = Kind::OneOf(&["draft", "rfc4452"]);
 const ROLES: Kind = Kind::OneOf(&["read", "write", "lead", "admin"]);
 const SCHEMES: Kind = Kind::OneOf(&[
     "any", "ark", "cordra", "doi", "handle", "hdl", "http", "info", "urn",
 ]);
+const STATES: Kind = Kind::OneOf(&["active", "reserved", "withdrawn"]);
 const STATUSES: Kind = Kind::OneOf(&[
     "candidate",
     "refused",
@@ -180,7 +201,13 @@ const SERVER: &[Route] = &[
 const NAMES: &[Route] = &[
     get("/names", "listNames", names::list).known(true).query(&[
             required(text("authority", "The authority.")),
-            text("prefix", "The beginning of the local names."), AFTER, LIMIT,
+            text("prefix", "The beginning of the local names."),
+            flag("children", "List the names of the authorities below it, too."),
+            parameter("state", "Names in this state.", STATES),
+            parameter("q", "Names that have these words, in the name or in a public value.",
+                Kind::Text(1, limits::SEARCH_WORDS)),
+            text("changed-since", "Names that were changed at this time or later (RFC 3339)."),
+            AFTER, LIMIT,
         ]).gives::<NamePage>().errors(READ_BY_NAME),
     post("/names", "createName", names::create).takes::<NewName>().creates().gives::<Name>(),
     get("/names/{id}", "showName", names::show).query(&[AT]).gives::<Name>().errors(SHOW),
@@ -333,6 +360,12 @@ const JOBS: &[Route] = &[
 
 #[rustfmt::skip]
 const LOG: &[Route] = &[
+    get("/events", "listEvents", events::list).known(true).query(EVENTS_QUERY)
+        .gives::<ListedEventPage>().errors(READ_BY_NAME),
+    get("/events.csv", "eventTable", events::table).known(true).query(EVENTS_QUERY)
+        .gives_body(ResponseBody::Text).errors(READ_BY_NAME),
+    get("/events.atom", "eventFeed", events::feed).known(true).query(EVENTS_QUERY)
+        .gives_body(ResponseBody::Text).errors(READ_BY_NAME),
     get("/log/key", "logKey", log::key).gives::<LogKey>(),
     get("/log/checkpoint", "checkpoint", log::checkpoint).gives_body(ResponseBody::Text),
     post("/log/growth", "proveGrowth", log::growth).known(false).takes_body(RequestBody::Text)

@@ -36,7 +36,7 @@ use crate::http::connection::request_body::Incoming;
 use crate::http::console::error_page::PageError;
 use crate::http::console::page_table::{Access, find};
 use crate::http::console::visit::{Request as PageRequest, Visit};
-use crate::http::response::{Body, WithHeader, empty, plain, run_blocking};
+use crate::http::response::{Body, WithHeader, empty, plain, run_queued};
 use crate::http::{Caller, Web, pages};
 
 /// The longest form, in bytes: a record with all its values fits.
@@ -72,9 +72,17 @@ pub(crate) async fn answer(
             return guarded(plain(error.status(), text));
         }
     };
+    let route = find(&head.method, head.uri.path());
+    let hashes_password = route.is_some_and(|(route, _)| route.hashes_password);
     let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
     let work = move || respond(&at_work, &client, PageRequest::new(head, form));
-    guarded(run_blocking(web, caller.address.ip(), work).await)
+    let expensive_work = &web.context.admission.expensive_work;
+    let queue = if hashes_password {
+        &expensive_work.passwords
+    } else {
+        &expensive_work.requests
+    };
+    guarded(run_queued(queue, caller.address.ip(), work).await)
 }
 
 /// Finds the page, and runs it.

@@ -16,6 +16,8 @@ pub(super) struct PageRoute {
     /// Below `/console`; braces stand for one segment, percent-encoded.
     pub(super) path: &'static str,
     pub(super) access: Access,
+    /// Whether it computes the hash of a password, which takes time and memory.
+    pub(super) hashes_password: bool,
     pub(super) page: PageFunction,
 }
 
@@ -33,6 +35,7 @@ pub(super) const fn page(path: &'static str, page: PageFunction) -> PageRoute {
         method: "GET",
         path,
         access: Access::SignedIn,
+        hashes_password: false,
         page,
     }
 }
@@ -42,6 +45,7 @@ pub(super) const fn form(path: &'static str, page: PageFunction) -> PageRoute {
         method: "POST",
         path,
         access: Access::SignedIn,
+        hashes_password: false,
         page,
     }
 }
@@ -49,6 +53,14 @@ pub(super) const fn form(path: &'static str, page: PageFunction) -> PageRoute {
 pub(super) const fn open(route: PageRoute) -> PageRoute {
     PageRoute {
         access: Access::Anyone,
+        ..route
+    }
+}
+
+/// A form with a password.
+pub(super) const fn hashing(route: PageRoute) -> PageRoute {
+    PageRoute {
+        hashes_password: true,
         ..route
     }
 }
@@ -111,5 +123,34 @@ mod tests {
         assert_eq!(places("/names/{id}", "/names/20.1/a"), None);
         assert_eq!(places("/names/{id}", "/names/"), None);
         assert_eq!(places("/", "/"), Some(vec![]));
+    }
+
+    /// The suite `tests/console` tries every page as every kind of account: it must know them all.
+    #[test]
+    fn the_suite_in_a_browser_knows_every_page() {
+        let file = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/console/pages.json"
+        );
+        let routes = AREAS.iter().flat_map(|area| area.iter());
+        let lines: Vec<_> = routes
+            .map(|route| {
+                let access = match route.access {
+                    Access::Anyone => "anyone",
+                    Access::SignedIn => "signed-in",
+                };
+                let (method, path) = (route.method, route.path);
+                format!(
+                    "  {{\"method\": \"{method}\", \"path\": \"{path}\", \"access\": \"{access}\"}}"
+                )
+            })
+            .collect();
+        let table = format!("[\n{}\n]\n", lines.join(",\n"));
+        if std::env::var_os("UPDATE_PAGES").is_some() {
+            std::fs::write(file, &table).unwrap();
+        }
+        let stored = std::fs::read_to_string(file).unwrap_or_default();
+        let how = "UPDATE_PAGES=1 cargo test -p handfast-server the_suite_in_a_browser";
+        assert_eq!(stored, table, "tests/console/pages.json is old: run {how}");
     }
 }

@@ -10,7 +10,7 @@ use hyper::{Response, StatusCode};
 
 use super::error_page::PageError;
 use super::frame::{ConsoleFrame, FieldError, MenuItem};
-use super::page_table::{PageRoute, form, open, page};
+use super::page_table::{PageRoute, form, hashing, open, page};
 use super::visit::Visit;
 use super::{cookie, see};
 use crate::admission::peer::Peer;
@@ -26,12 +26,12 @@ const NOT_SAFE: &str = "Sign in over https, or on the machine of the server itse
 #[rustfmt::skip]
 pub(super) const PAGES: &[PageRoute] = &[
     open(page("/sign-in", show)),
-    open(form("/sign-in", with_password)),
+    open(hashing(form("/sign-in", with_password))),
     open(page("/enter/{code}", show_link)),
     open(form("/enter/{code}", with_link)),
     form("/sign-out", sign_out),
     page("/password", show_new_password),
-    form("/password", set_password),
+    hashing(form("/password", set_password)),
     page("/draft/{id}", show_draft),
 ];
 

@@ -168,11 +168,6 @@ impl<'v> Visit<'v> {
         first(&self.request.query, name)
     }
 
-    /// All values of a parameter of the query.
-    pub(super) fn queries<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s str> {
-        all(&self.request.query, name)
-    }
-
     /// A field of the form, without blanks around it; empty if it is missing.
     pub(super) fn field(&self, name: &str) -> &str {
         first(&self.request.form, name).unwrap_or_default()

@@ -10,6 +10,8 @@ use crate::http::response::{Body, WithHeader, not_allowed, plain, reply};
 
 /// A mark for browsers' tabs, which is nobody's logo.
 const ICON: &str = include_str!("../../../static/icon.svg");
+/// The accessibility report, `docs/openacr.yaml`.
+const REPORT: &str = include_str!("../../../static/openacr.yaml");
 
 pub(crate) fn answer(web: &Web, request: &Request<Incoming>) -> Response<Body> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -20,6 +22,7 @@ pub(crate) fn answer(web: &Web, request: &Request<Incoming>) -> Response<Body> {
         "static/style.css" => file("text/css; charset=utf-8", site.style.clone()),
         "static/app.js" => file("text/javascript; charset=utf-8", SCRIPT),
         "static/icon.svg" => file("image/svg+xml", ICON),
+        "static/openacr.yaml" => file("application/yaml", REPORT),
         "static/logo" => match &site.logo {
             Some((kind, bytes)) => file(kind, bytes.clone()),
             None => return missing(),

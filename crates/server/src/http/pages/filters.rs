@@ -1,8 +1,12 @@
 //! Filters of templates: a module with templates imports this one under the name `filters`.
 
 #![expect(
+    clippy::inline_always,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_wraps,
+    clippy::unused_self,
     unreachable_pub,
-    reason = "the macro of askama makes a public method of each filter"
+    reason = "the macro of askama makes a method of each filter, and wants it so"
 )]
 
 use std::fmt::Display;

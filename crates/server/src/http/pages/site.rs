@@ -79,10 +79,11 @@ impl Site {
             let light = light.map_or_else(|| usual("#0b5a67"), |colour| colour.to_string());
             let dark = dark.map_or_else(|| usual("#7accd6"), |colour| colour.to_string());
             // A later rule of the same layer goes before an earlier one.
-            style.push_str(&format!(
+            let rule = format!(
                 "@layer tokens {{ :root {{ --accent: light-dark({light}, {dark}); \
                  --accent-hover: var(--accent); }} }}\n"
-            ));
+            );
+            style.push_str(&rule);
         }
         for problem in &problems {
             tracing::warn!("{problem}");

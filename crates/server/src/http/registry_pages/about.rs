@@ -26,12 +26,12 @@ impl Asking<'_> {
             Err(error) => return self.failed(&error),
         };
         let resolver = address::statement(&self.base);
-        let site = &self.web.site;
+        let institution = &self.web.site;
         let links = "</registry/about.json>; rel=\"alternate\"; type=\"application/json\"";
         if form == Form::Json {
             let said = json!({
-                "name": site.name,
-                "contact": site.contact,
+                "name": institution.name,
+                "contact": institution.contact,
                 "resolver": resolver,
                 "log": {
                     "origin": key.name(),
@@ -43,15 +43,15 @@ impl Asking<'_> {
             return self.json(&said).with(LINK, links);
         }
         // The lines of a checkpoint: origin, size, root (C2SP tlog-checkpoint).
-        let mut lines = checkpoint.lines().skip(1);
-        let size = lines.next().and_then(|line| line.parse().ok());
+        let mut head = checkpoint.lines().skip(1);
+        let size = head.next().and_then(|line| line.parse().ok());
         let page = AboutPage {
             frame: Frame::new(self.web, "About", MenuPlace::About),
             policy,
             resolver,
             key: key.to_string(),
             size: size.unwrap_or_default(),
-            root: lines.next().unwrap_or_default().to_string(),
+            root: head.next().unwrap_or_default().to_string(),
         };
         page.frame.respond(StatusCode::OK, &page).with(LINK, links)
     }

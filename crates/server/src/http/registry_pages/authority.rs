@@ -2,8 +2,8 @@
 //! authorities below it.
 
 use askama::Template;
-use handfast_id::CaseRule;
-use handfast_registry::{Authority, AuthorityStatus, Persistence, Principal};
+use handfast_id::{CaseRule, Rules};
+use handfast_registry::{Authority, AuthorityPath, AuthorityStatus, Persistence, Principal};
 use hyper::header::LINK;
 use hyper::{Response, StatusCode};
 
@@ -54,7 +54,7 @@ impl Asking<'_> {
         let below = registry.authorities_page(Some(path), None, MAX_BELOW + 1);
         let below = below.map(|page| page.authorities).unwrap_or_default();
         let is_child = |one: &&Authority| {
-            let parent = one.parent.as_ref().map(|parent| parent.key());
+            let parent = one.parent.as_ref().map(AuthorityPath::key);
             parent == Some(authority.path.key())
         };
         let policy = &authority.policy;
@@ -68,16 +68,7 @@ impl Asking<'_> {
                 (counts.active, counts.withdrawn, more)
             }),
             is_retired: authority.status == AuthorityStatus::Retired,
-            case: match authority.case_rule(&registry.rules()) {
-                CaseRule::Sensitive => "Capital and small letters differ",
-                CaseRule::AsciiInsensitive => "Capital and small letters are the same",
-            },
-            persistence: match policy.persistence {
-                Persistence::Permanent => "A name is never given to anything else",
-                Persistence::Erasable => "A name may be erased, and then given again",
-            },
-            is_cordra: policy.cordra,
-            needs_approval: policy.approval,
+            rules: rules(authority, &registry.rules()),
             pattern: policy.pattern.clone(),
             created: authority.created,
             has_more: below.len() > MAX_BELOW,
@@ -100,6 +91,28 @@ impl Asking<'_> {
     }
 }
 
+/// The rules for its names, in sentences.
+fn rules(authority: &Authority, rules: &dyn Rules) -> Vec<&'static str> {
+    let policy = &authority.policy;
+    let mut all = vec![
+        match policy.persistence {
+            Persistence::Permanent => "A name is never given to anything else.",
+            Persistence::Erasable => "A name may be erased, and then given again.",
+        },
+        match authority.case_rule(rules) {
+            CaseRule::Sensitive => "Capital and small letters differ.",
+            CaseRule::AsciiInsensitive => "Capital and small letters are the same.",
+        },
+    ];
+    if policy.cordra {
+        all.push("Names are CORDRA identifiers.");
+    }
+    if policy.approval {
+        all.push("New names wait for approval.");
+    }
+    all
+}
+
 #[derive(Template)]
 #[template(path = "registry/authority.html")]
 struct AuthorityPageView<'a> {
@@ -108,10 +121,7 @@ struct AuthorityPageView<'a> {
     /// Active names, withdrawn names, and active names of the authorities below.
     counts: Option<(u64, u64, u64)>,
     is_retired: bool,
-    case: &'static str,
-    persistence: &'static str,
-    is_cordra: bool,
-    needs_approval: bool,
+    rules: Vec<&'static str>,
     pattern: Option<String>,
     created: u64,
     below: Vec<AuthorityCrumb>,

@@ -103,7 +103,7 @@ impl Asking<'_> {
             badge: badge(entry, self.now),
             notice: notice(entry, self.now),
             status: self.status_words(entry),
-            declared: form.declaration.map(|said| declared(&said)),
+            declared: form.declaration.map(declared),
             steps: steps.map(ToString::to_string).collect(),
             case: match form.normalisation.case {
                 NamespaceCase::Lower => "does not count; the canonical form is in lowercase",
@@ -166,7 +166,7 @@ fn notice(entry: &NamespaceEntry, now: u64) -> Option<&'static str> {
     })
 }
 
-fn declared(said: &NamespaceDeclaration) -> String {
+fn declared(said: NamespaceDeclaration) -> String {
     let choose = |is_so: bool, yes, no| if is_so { yes } else { no };
     [
         choose(said.public, "it is public", "it is not public"),

@@ -32,7 +32,7 @@ impl Asking<'_> {
         link(&mut xml, "self", "application/atom+xml", &own);
         let list = format!("{base}/registry/");
         link(&mut xml, "alternate", "text/html", &list);
-        for entry in entries.iter() {
+        for entry in &entries {
             let page = format!("{base}/registry/info/{}", entry.name());
             let state = entry.state(self.now);
             xml.open("entry", &[]);

@@ -2,7 +2,7 @@
 //! `URN-5`).
 //!
 //! The same address answers with a page, JSON or XML, as the client prefers; `.json` and `.xml`
-//! name two of them. A page has no ETag, because each has a nonce of its own.
+//! name two of them. A page has no `ETag`, because each has a nonce of its own.
 
 mod about;
 mod authorities;

@@ -1,4 +1,4 @@
-//! `/console/authorities/{a}/requests`: who asks for a role here or for an authority below, and why.
+//! `/console/authorities/{a}/requests`: who asks for a role here or for an authority below.
 
 use askama::Template;
 use handfast_registry::{

@@ -107,7 +107,10 @@ impl Rows {
             }
             let bytes = table.take()?;
             if !bytes.is_empty() {
-                let sending = timeout(CLIENT_TIMEOUT, self.sender.send_data(bytes.into()));
+                let sender = &mut self.sender;
+                // The timer of `timeout` needs the runtime already when it is made.
+                let sending =
+                    async { timeout(CLIENT_TIMEOUT, sender.send_data(bytes.into())).await };
                 if !matches!(self.runtime.block_on(sending), Ok(Ok(()))) {
                     let source = io::ErrorKind::BrokenPipe.into();
                     return Err(RegistryError::Output { source });

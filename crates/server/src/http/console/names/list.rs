@@ -312,10 +312,18 @@ fn same(visit: &Visit<'_>, url: &UrlFilters) -> Vec<String> {
     let value = |text: &str| encode(text, COMPONENT);
     let mut lines = Vec::new();
     if !url.authority.is_empty() {
-        lines.push(format!("handfast name list --authority {}", url.authority));
-        lines.push(curl(format!("names?authority={}", value(&url.authority))));
+        let (command, query) = with_filters(url);
+        lines.push(format!(
+            "handfast name list --authority {}{command}",
+            url.authority
+        ));
+        lines.push(curl(format!(
+            "names?authority={}{query}",
+            value(&url.authority)
+        )));
     }
-    match url.ways().first() {
+    let by = url.ways().first().copied();
+    match by.filter(|by| lines.is_empty() || *by != SearchBy::Words) {
         Some(SearchBy::Prefix) => lines.push(curl(format!("search?prefix={}", value(&url.q)))),
         Some(SearchBy::Url) => lines.push(curl(format!("search?url={}", value(&url.q)))),
         Some(SearchBy::Words) => lines.push(curl(format!("search?q={}", value(&url.q)))),
@@ -326,6 +334,32 @@ fn same(visit: &Visit<'_>, url: &UrlFilters) -> Vec<String> {
         lines.push(curl("export?format=csv".to_string()));
     }
     lines
+}
+
+/// The filters of a list as options of the command, and as parameters of the API.
+fn with_filters(url: &UrlFilters) -> (String, String) {
+    let (mut command, mut query) = (String::new(), String::new());
+    if url.with_children {
+        command.push_str(" --children");
+        query.push_str("&children=true");
+    }
+    let since = format!("{}T00:00:00Z", url.since);
+    let words = url.q.replace('\'', " ");
+    let is_words = url.ways().first() == Some(&SearchBy::Words);
+    let options = [
+        ("state", "state", url.state.map_or("", State::as_str)),
+        (
+            "changed-since",
+            "changed-since",
+            if url.since.is_empty() { "" } else { &since },
+        ),
+        ("words", "q", if is_words { &words } else { "" }),
+    ];
+    for (option, parameter, text) in options.into_iter().filter(|(_, _, text)| !text.is_empty()) {
+        command.push_str(&format!(" --{option} '{text}'"));
+        query.push_str(&format!("&{parameter}={}", encode(text, COMPONENT)));
+    }
+    (command, query)
 }
 
 const FETCH_DESTINATION: HeaderName = HeaderName::from_static("sec-fetch-dest");

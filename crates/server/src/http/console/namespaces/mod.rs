@@ -1,5 +1,50 @@
-//! x
+//! The registry of `info` namespaces: proposals, entries, claims and decisions.
 
-use super::page_table::PageRoute;
+mod act;
+mod entry;
+mod list;
+mod propose;
 
-pub(super) const PAGES: &[PageRoute] = &[];
+use handfast_registry::{NamespaceEntry, NamespaceStatus};
+
+use super::page_table::{PageRoute, form, page};
+use crate::http::percent::{COMPONENT, encode};
+
+#[rustfmt::skip]
+pub(super) const PAGES: &[PageRoute] = &[
+    page("/namespaces", list::show),
+    page("/namespaces/new", propose::show),
+    form("/namespaces/new", propose::send),
+    page("/namespaces/{namespace}", entry::show),
+    form("/namespaces/{namespace}/comments", entry::comment),
+    form("/namespaces/{namespace}/acts/{act}", act::take),
+];
+
+/// The page of an entry.
+fn path_of(name: &str) -> String {
+    format!("/console/namespaces/{}", encode(name, COMPONENT))
+}
+
+/// Where an entry is in its life, as pages show it.
+struct ShownStatus {
+    word: &'static str,
+    class: &'static str,
+    icon: &'static str,
+}
+
+impl ShownStatus {
+    fn of(entry: &NamespaceEntry, now: u64) -> Self {
+        let (word, class, icon) = match entry.state(now) {
+            NamespaceStatus::Candidate => ("Proposed", "new", "clock"),
+            NamespaceStatus::Deprecated => ("Deprecated", "look", "warning"),
+            NamespaceStatus::Lapsed => ("Lapsed", "look", "warning"),
+            NamespaceStatus::Refused => ("Declined", "withdrawn", "withdrawn"),
+            NamespaceStatus::Registered if entry.provisional_until.is_some() => {
+                ("Provisional", "reserved", "reserved")
+            }
+            NamespaceStatus::Registered => ("Registered", "active", "active"),
+            NamespaceStatus::Withdrawn => ("Withdrawn", "withdrawn", "withdrawn"),
+        };
+        Self { word, class, icon }
+    }
+}

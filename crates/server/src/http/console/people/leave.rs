@@ -62,7 +62,7 @@ fn leave_page(visit: &Visit<'_>, status: StatusCode, error: Option<FieldError>) 
             .crumbs(crumbs)
             .errors(error.into_iter().collect())
             .same(same),
-        names: registry.names_held_by(&me, &name, MAX_LISTED)?,
+        names: registry.names_transferred_to(&me, &name, MAX_LISTED)?,
         path,
         title,
         holdings,
@@ -103,7 +103,7 @@ pub(super) fn leave(visit: &Visit<'_>) -> Answered {
     }
     let mut is_more = false;
     if let (true, Some(to)) = (is_chosen("names"), &successor) {
-        let names = registry.names_held_by(&me, &name, MAX_NAMES + 1)?;
+        let names = registry.names_transferred_to(&me, &name, MAX_NAMES + 1)?;
         is_more = names.len() > MAX_NAMES;
         for id in names.iter().take(MAX_NAMES) {
             let transfer = NameAction::Transfer {

@@ -35,7 +35,7 @@ struct ListedPerson {
     is_suspended: bool,
     is_administrator: bool,
     /// Where, for those who see only a part.
-    places: String,
+    roles: String,
     last_seen: Option<u64>,
 }
 
@@ -87,7 +87,7 @@ fn accounts(visit: &Visit<'_>) -> Result<Vec<ListedPerson>, super::PageError> {
         has_title: !account.title.trim().is_empty(),
         is_suspended: account.is_suspended,
         is_administrator: account.is_administrator,
-        places: String::new(),
+        roles: String::new(),
         last_seen: None,
         name: account.name,
     });
@@ -109,15 +109,15 @@ fn colleagues(visit: &Visit<'_>) -> Result<Vec<ListedPerson>, super::PageError> 
             has_title: !person.title.trim().is_empty(),
             is_suspended: person.is_suspended,
             is_administrator: person.reason.is_administrator,
-            places: String::new(),
+            roles: String::new(),
             last_seen: None,
             name,
         });
         if !person.reason.is_administrator {
-            if !listed.places.is_empty() {
-                listed.places.push_str(", ");
+            if !listed.roles.is_empty() {
+                listed.roles.push_str(", ");
             }
-            listed.places.push_str(&place);
+            listed.roles.push_str(&place);
         }
     }
     Ok(found.into_values().collect())

@@ -1,18 +1,18 @@
 //! What all pages of a name begin with: its title, state, link, and what one may do with it.
 
-use handfast_registry::{Authority, NameRight, Record, RegistryError, Role, Shown, State};
-use handfast_wire::Value;
+use handfast_registry::{
+    Authority, NameRight, Persistence, Record, RegistryError, Role, Shown, State,
+};
 
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, MenuItem};
 use crate::http::console::visit::Visit;
 use crate::http::percent::{COMPONENT, encode};
-use crate::http::resolver::target::path_of;
+use crate::http::resolver::target::{escaped_text, path_of};
+use crate::http::resolver::title::title_of;
 
-/// Types of values that say what a thing is, the best first.
-const TITLES: [&str; 5] = ["erc.what", "what", "dc.title", "title", "desc"];
-/// The longest title that a page shows, in characters.
-const MAX_TITLE: usize = 500;
+/// The longest local name in a breadcrumb, in characters; the page has the whole one.
+const MAX_CRUMB: usize = 60;
 /// How many authorities above one a breadcrumb shows.
 const MAX_ABOVE: usize = 8;
 
@@ -50,6 +50,8 @@ pub(super) struct AuthorityLink {
     pub(super) title: String,
     /// The address of its page in the console.
     pub(super) page: String,
+    /// Whether its names are never given to anything else.
+    pub(super) is_permanent: bool,
 }
 
 impl NameHead {
@@ -76,6 +78,7 @@ impl NameHead {
             path: record.authority.clone(),
             title: record.authority.clone(),
             page: "/console/authorities".to_string(),
+            is_permanent: true,
         });
         let mut crumbs = vec![(
             "Authorities".to_string(),
@@ -89,9 +92,12 @@ impl NameHead {
             };
             (text, link.page)
         }));
-        let own = local_part(&id, &authority.path).to_string();
-        crumbs.push((own, path.clone()));
-        let public = format!("/{}", path_of(&id));
+        crumbs.push((shortened(local_part(&id, &authority.path)), path.clone()));
+        let public = match record.authority.starts_with("hdl:") {
+            // Two slashes would begin another host.
+            true => format!("/{}", path_of(id.trim_start_matches('/'))),
+            false => format!("/{}", escaped_text(id.as_bytes())),
+        };
         Ok(Self {
             has_title: title.is_some(),
             title: title.unwrap_or_else(|| id.clone()),
@@ -203,6 +209,7 @@ impl AuthorityLink {
         Self {
             title: if title.is_empty() { &path } else { title }.to_string(),
             page: format!("/console/authorities/{}", encode(&path, COMPONENT)),
+            is_permanent: authority.policy.persistence == Persistence::Permanent,
             path,
         }
     }
@@ -211,17 +218,6 @@ impl AuthorityLink {
 /// The address of the page of a name.
 pub(super) fn path_of_name(id: &str) -> String {
     format!("/console/names/{}", encode(id, COMPONENT))
-}
-
-/// What a record is called, if one of its values says so.
-pub(super) fn title_of(values: &[Value<'_>]) -> Option<String> {
-    let text = |wanted: &str| {
-        let mut found = values.iter();
-        let found = found.find(|value| value.value_type.eq_ignore_ascii_case(wanted))?;
-        let text = found.text()?.trim();
-        (!text.is_empty()).then(|| text.chars().take(MAX_TITLE).collect())
-    };
-    TITLES.iter().find_map(|wanted| text(wanted))
 }
 
 /// A text as one word of a shell.
@@ -239,6 +235,14 @@ fn local_part<'n>(id: &'n str, authority: &str) -> &'n str {
     let rest = tail.strip_prefix(['/', ':']);
     rest.filter(|_| head.eq_ignore_ascii_case(authority))
         .unwrap_or(id)
+}
+
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= MAX_CRUMB {
+        return text.to_string();
+    }
+    let start: String = text.chars().take(MAX_CRUMB).collect();
+    format!("{start}…")
 }
 
 /// The authority of a record and those above it, topmost first.

@@ -8,6 +8,7 @@ use crate::http::console::error_page::PageError;
 use crate::http::console::frame::ConsoleFrame;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
+use crate::http::resolver::qr_code::QrSymbol;
 use crate::http::response::Body;
 
 #[derive(Template)]
@@ -15,12 +16,15 @@ use crate::http::response::Body;
 struct LabelPage<'a> {
     frame: ConsoleFrame<'a>,
     name: &'a NameHead,
+    /// The symbol of the citable link, unless the link is too long for one.
+    qr: Option<String>,
 }
 
 pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let (head, _) = NameHead::load(visit, NameTab::Label)?;
     let page = LabelPage {
         frame: head.frame(visit, "Label"),
+        qr: QrSymbol::new(&head.citable).map(|symbol| symbol.svg()),
         name: &head,
     };
     Ok(page.frame.respond(StatusCode::OK, &page))

@@ -4,12 +4,13 @@ use askama::Template;
 use handfast_registry::{NameAction, RegistryError, State};
 use hyper::{Response, StatusCode};
 
-use super::head::{NameHead, NameTab, quoted, title_of};
+use super::head::{NameHead, NameTab, quoted};
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::{filters, words};
+use crate::http::resolver::title::title_of;
 use crate::http::response::Body;
 
 #[derive(Template)]

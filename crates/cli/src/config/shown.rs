@@ -1,0 +1,106 @@
+//! The configuration as administrators see it in the console: which value holds, and where it
+//! comes from.
+
+use handfast_server::ShownSetting;
+use toml::{Table, Value};
+
+use super::file::{ConfigFile, FILE};
+
+/// Settings that are listed even if nothing is said of them.
+const LISTED: [&str; 5] = [
+    "web.certificate",
+    "web.contact",
+    "web.logo",
+    "web.name",
+    "web.public-url",
+];
+/// A key with one of these words may have a secret.
+const SECRET_WORDS: [&str; 4] = ["credential", "password", "secret", "token"];
+
+/// The settings that hold, by key. `printed` is the configuration in force, as a file.
+pub(super) fn settings(
+    file: &ConfigFile,
+    printed: &str,
+    overridden: &[&'static str],
+) -> Vec<ShownSetting> {
+    let read = |text: &str| text.parse::<Table>().unwrap_or_default();
+    let said = toml::to_string(file).unwrap_or_default();
+    let (mut in_file, mut in_force) = (Vec::new(), Vec::new());
+    flatten("", &Value::Table(read(&said)), &mut in_file);
+    flatten("", &Value::Table(read(printed)), &mut in_force);
+    let unset = LISTED.into_iter().map(|key| (key, "not set"));
+    let unset: Vec<_> = unset
+        .filter(|(key, _)| in_force.iter().all(|(found, _)| found != key))
+        .map(|(key, value)| (key.to_string(), value.to_string()))
+        .collect();
+    let mut settings: Vec<_> = in_force
+        .into_iter()
+        .chain(unset)
+        .map(|(key, value)| ShownSetting {
+            origin: if overridden.contains(&key.as_str()) {
+                "command line or environment"
+            } else if in_file.iter().any(|(found, _)| *found == key) {
+                FILE
+            } else {
+                "default"
+            },
+            value: if SECRET_WORDS.iter().any(|word| key.contains(word)) {
+                "not shown".to_string()
+            } else {
+                value
+            },
+            key,
+        })
+        .collect();
+    settings.sort_by(|a, b| a.key.cmp(&b.key));
+    settings
+}
+
+/// Each value with the keys that lead to it.
+fn flatten(key: &str, value: &Value, found: &mut Vec<(String, String)>) {
+    let below = |name: &str| match key {
+        "" => name.to_string(),
+        key => format!("{key}.{name}"),
+    };
+    match value {
+        Value::Table(table) => {
+            for (name, value) in table {
+                flatten(&below(name), value, found);
+            }
+        }
+        Value::Array(values) if values.iter().any(Value::is_table) => {
+            for (at, value) in (1..).zip(values) {
+                flatten(&format!("{key}[{at}]"), value, found);
+            }
+        }
+        Value::String(text) => found.push((key.to_string(), text.clone())),
+        other => found.push((key.to_string(), other.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_says_where_it_comes_from() {
+        let file: ConfigFile = toml::from_str(
+            "version = \"v1\"\n[web]\nname = \"Library\"\nlisten = \"127.0.0.1:80\"\n",
+        )
+        .unwrap();
+        let printed = "version = \"v1\"\n[native]\nlisten = \"127.0.0.1:2641\"\n\
+                       [web]\nname = \"Library\"\nlisten = \"127.0.0.1:80\"\n";
+        let settings = settings(&file, printed, &["web.listen"]);
+        let origin = |key: &str| {
+            let found = settings.iter().find(|setting| setting.key == key);
+            found.map(|setting| (setting.value.as_str(), setting.origin))
+        };
+        assert_eq!(origin("web.name"), Some(("Library", FILE)));
+        assert_eq!(
+            origin("web.listen"),
+            Some(("127.0.0.1:80", "command line or environment"))
+        );
+        assert_eq!(origin("native.listen"), Some(("127.0.0.1:2641", "default")));
+        assert_eq!(origin("web.public-url"), Some(("not set", "default")));
+    }
+}
