@@ -23,7 +23,8 @@ pub struct Account {
     #[serde(default)]
     #[schemars(example = &"ann@example.org")]
     pub email: String,
-    /// When the account last did something, to five minutes (RFC 3339); `null` if that is not known.
+    /// When the account last did something, to five minutes (RFC 3339); `null` if that is not
+    /// known.
     #[serde(default, rename = "last-seen")]
     #[schemars(example = &"2026-11-15T06:17:16Z")]
     pub last_seen: Option<String>,

@@ -266,9 +266,9 @@ fn tokens_and_accounts_say_when_they_were_last_used() {
     );
     let shown = server.get_with("/api/v1/accounts/ann", &[&boss]).json();
     assert!(shown["last-seen"].as_str().unwrap().starts_with(&next));
-    let held = server
+    let holdings = server
         .get_with("/api/v1/accounts/ann/holdings", &[&boss])
         .json();
-    assert_eq!(held["tokens"][0]["last-used"], next);
-    assert_eq!(held["account"]["last-seen"], shown["last-seen"]);
+    assert_eq!(holdings["tokens"][0]["last-used"], next);
+    assert_eq!(holdings["account"]["last-seen"], shown["last-seen"]);
 }

@@ -118,7 +118,7 @@ impl Api {
     }
 
     /// What makes the citable links of names, if the configuration says where they begin.
-    fn links(&self) -> Option<CitableLinks> {
+    pub(crate) fn links(&self) -> Option<CitableLinks> {
         let public_url = self.settings.public_url.as_ref().map(ToString::to_string);
         CitableLinks::configured(&self.registry.rules(), public_url.as_deref())
     }

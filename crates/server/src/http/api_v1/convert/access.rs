@@ -51,7 +51,7 @@ pub(in crate::http::api_v1) fn person(person: &PersonHere) -> api::Person {
 }
 
 pub(in crate::http::api_v1) fn holdings(holdings: &Holdings, registry: &Registry) -> api::Holdings {
-    let token = |held: &Token| token(held, registry);
+    let token = |given: &Token| token(given, registry);
     api::Holdings {
         account: account(&holdings.account, registry),
         all_names_counted: holdings.is_complete,
