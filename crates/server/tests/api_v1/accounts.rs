@@ -261,7 +261,7 @@ fn tokens_and_accounts_say_when_they_were_last_used() {
     clock.fetch_add(86_400_000, Ordering::Relaxed);
     let next = rfc3339(clock::NOW + 86_400_000)[..10].to_string();
     assert_eq!(
-        server.get_with("/api/v1/account", &[&boss]).json()["token"]["last-used"],
+        server.get_with("/api/v1/accounts/this", &[&boss]).json()["token"]["last-used"],
         next
     );
     let shown = server.get_with("/api/v1/accounts/ann", &[&boss]).json();

@@ -40,7 +40,7 @@ fn a_person_sees_when_their_tokens_and_sessions_were_last_used() {
     assert_eq!(row(tokens, &cookie, "<bdi>used"), "never");
     assert_eq!(
         server
-            .get_with("/api/v1/account", &[&bearer(&secret)])
+            .get_with("/api/v1/accounts/this", &[&bearer(&secret)])
             .status,
         200
     );
