@@ -53,8 +53,10 @@ def watch(page, problems):
     """Collects the errors of a window."""
 
     def note(message):
-        # A page that says "not found" is told by its status, which Chromium logs as an error.
-        if message.type in ('error', 'warning') and 'the server responded with a status of' not in message.text:
+        # A page that says "not found" is told by its status, which Chromium logs as an error. A wrong date in an address stands in
+        # the form again, and Chromium says that it is wrong.
+        told = 'the server responded with a status of', 'does not conform to the required format'
+        if message.type in ('error', 'warning') and not any(part in message.text for part in told):
             problems.append(f'{page.url}: {message.text}')
 
     def failed(request):
@@ -72,7 +74,7 @@ class Program:
 
     def __init__(self, program, data):
         self.run = [program, '--data', data]
-        self.data = data
+        self.log = data + '.log'
         self.base = self.link = None
         self.server = None
 
@@ -83,10 +85,11 @@ class Program:
             raise AssertionError(f'handfast {" ".join(map(str, command))}: {done.stdout}{done.stderr}')
         return done.stdout
 
-    def serve(self, *more):
-        """Starts the server, and waits for its address."""
-        listen = ['serve', '--native', '127.0.0.1:0', '--web', '127.0.0.1:0', '--json', *more]
-        self.server = subprocess.Popen(self.run + listen, stdout=subprocess.PIPE, text=True)
+    def serve(self, port=0, under=()):
+        """Starts the server, and waits for its address; `under` is a command that runs it."""
+        listen = ['serve', '--native', '127.0.0.1:0', '--web', f'127.0.0.1:{port}', '--json']
+        with open(self.log, 'a') as log:
+            self.server = subprocess.Popen([*under, *self.run, *listen], stdout=subprocess.PIPE, stderr=log, text=True)
         for line in self.server.stdout:
             if line.startswith('{') and '"web"' in line:
                 told = json.loads(line)
@@ -96,6 +99,11 @@ class Program:
         # What the server prints later must not fill the pipe.
         threading.Thread(target=self.server.stdout.read, daemon=True).start()
         return self
+
+    def panics(self):
+        """What the server says of bugs."""
+        with open(self.log) as log:
+            return [line for line in log if ' a panic' in line or 'panicked at' in line]
 
     def stop(self):
         if self.server and self.server.poll() is None:

@@ -33,6 +33,9 @@ def fill(handfast, words=plain, with_secrets=True):
     run('authority', 'grant', OPEN, '--to', 'group:staff', '--role', 'read')
     run('token', 'create', 'writer', '--title', words('Nightly upload', 'token title'), '--authority', OPEN, '--role', 'write')
     names(run, words)
+    # A value that the public must not read: that there was a change is public, what it was is not.
+    note = f'{SECRET} note' if with_secrets else 'a note'
+    run('name', 'set', f'{OTHER}/print-1', '--value', f'20:NOTE:{note}', '--permissions', '20:1100')
     registrations(run, words)
     if with_secrets:
         secrets(run)
@@ -77,8 +80,6 @@ def secrets(run):
     for number in range(1, 6):
         run('name', 'create', f'{OTHER}/{SECRET}-{number}', '--as', f'{SECRET}-ann', '--reserve', '--url',
             f'https://{SECRET}.example/{number}', '--value', f'10:TITLE:{SECRET} title {number}')
-    # A value of a public name that the public must not read.
-    run('name', 'set', f'{OTHER}/print-1', '--as', f'{SECRET}-ann', '--value', f'20:NOTE:{SECRET} note', '--permissions', '20:1100')
     run('user', 'create', f'{SECRET}-ben', '--title', f'{SECRET} Ben')
     run('access', 'request', OTHER, '--as', f'{SECRET}-ben', '--role', 'write', '--reason', f'{SECRET} reason')
     run('job', 'replace-host', f'{SECRET}.example', f'{SECRET}2.example', '--authority', OTHER)

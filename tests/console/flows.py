@@ -140,11 +140,12 @@ def rows(hand):
 
 
 def find(hand, text, title):
-    """A name, by the search field of every page or by the list."""
+    """A name, by the list: a whole identifier leads to its page, other words to the names that have them."""
     hand.menu('Names')
     hand.fill('q', text)
     hand.go(hand.page.locator('#filters').get_by_role('button', name='Find'))
-    hand.link(title)
+    if hand.heading() == 'Names':
+        hand.link(title)
 
 
 def conflict(world, hand):
@@ -245,7 +246,7 @@ def change_and_withdraw(world, hand, names):
     hand.fill('reason', 'Catalogued twice.')
     hand.fill('successor', successor)
     if hand.has_script:
-        hand.page.wait_for_function('document.querySelector("#tombstone").innerText.includes("Catalogued twice.")')
+        hand.page.locator('#tombstone', has_text='Catalogued twice.').wait_for()
     else:
         hand.button('Preview')
     contains('the preview', hand.page.locator('#tombstone').inner_text(), 'Catalogued twice.')

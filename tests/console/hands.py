@@ -18,6 +18,13 @@ class Hand:
 
     def __init__(self, page):
         self.page = page
+        self.status = None
+        page.on('response', self.note)
+
+    def note(self, response):
+        """The status of the page; redirects come before it."""
+        if response.request.is_navigation_request():
+            self.status = response.status
 
     def one(self, role, name, exact=False):
         """The element of the page with a role and a name; a text or a pattern."""
@@ -35,9 +42,10 @@ class Hand:
 
     def go(self, target):
         """A button or a link that leads to another page; gives its status."""
-        with self.page.expect_navigation() as navigation:
+        # Not expect_navigation: a list that was searched changes its address without a new page.
+        with self.page.expect_event('load'):
             self.click(target)
-        return navigation.value.status
+        return self.status
 
     def button(self, name):
         return self.go(self.one('button', name))
@@ -47,7 +55,7 @@ class Hand:
 
     def menu(self, word):
         """An item of the menu, which a narrow window hides."""
-        item = self.page.locator('nav#menu').get_by_role('link', name=re.compile(f'^{word}'))
+        item = self.page.locator('nav#menu').get_by_role('link', name=re.compile(rf'^{word}\b'))
         if not item.is_visible():
             self.press(self.page.get_by_role('link', name='Menu', exact=True))
         return self.go(item)
@@ -107,16 +115,15 @@ class Keyboard(Hand):
     def reach(self, target):
         """Presses Tab until the focus is there."""
         target.wait_for(state='visible')
-        element = target.element_handle()
-        if element.evaluate(IS_FOCUSED):
+        if target.evaluate(IS_FOCUSED):
             return
         for _ in range(MAX_TABS):
             self.page.keyboard.press('Tab')
-            where = element.evaluate(WHERE_FOCUS)
+            where = target.evaluate(WHERE_FOCUS)
             if where == 'here':
                 return
             if where == 'group':
-                self.along(element)
+                self.along(target)
                 return
         raise AssertionError(f'{self.page.url}: Tab does not come to {target}')
 

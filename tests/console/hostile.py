@@ -44,7 +44,7 @@ def hostile_words(count=[0]):
 def texts(world):
     handfast = world.handfast
     fill(handfast, hostile_words())
-    handfast('name', 'create', f'{OPEN}/bad-url', '--as', 'writer', '--migrate', '--url', 'javascript:window.broken=1', '--value',
+    handfast('name', 'create', f'{OPEN}/bad-url', '--as', 'writer', '--migrate', '--url', '  JaVaScRiPt&colon;window.broken=1', '--value',
              f'10:TITLE:{"long " * 400}', '--value', '11:DESC:' + '\u05e9\u05dc\u05d5\u05dd ' * 20)
     handfast('name', 'create', f'{PREFIX}/"><img src=x data-injected onerror=window.broken=1>', '--url', 'https://one.example/')
     many = [part for index in range(40) for part in ('--value', f'{200 + index}:KIND-{index}:{ATTACKS[index % len(ATTACKS)]}')]

@@ -20,6 +20,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from playwright.sync_api import sync_playwright  # noqa: E402
 
 import chromium  # noqa: E402
+import expired  # noqa: E402
 import flows  # noqa: E402
 import hostile  # noqa: E402
 import look  # noqa: E402
@@ -28,7 +29,7 @@ import rights  # noqa: E402
 from hands import HANDS  # noqa: E402
 from people import link_of  # noqa: E402
 
-SHORT = ['flows mouse 1280', 'flows mouse 390', 'flows no-script 390', 'flows keyboard 1280', 'look', 'rights', 'hostile', 'origins']
+SHORT = ['flows mouse 1280', 'flows mouse 390', 'flows no-script 390', 'flows keyboard 1280', 'look even', 'look odd', 'rights', 'hostile', 'origins', 'expired']
 ALL = SHORT + ['flows no-script 1280', 'flows keyboard 390']
 SHOTS = HERE.parent.parent / 'target' / 'console' / 'shots'
 
@@ -60,7 +61,7 @@ def run_part(part, program, browser_path, axe):
     """Runs one part; gives what it says of itself."""
     is_short = not os.environ.get('CONSOLE_ALL')
     what, *more = part.split()
-    kind, width = (more[0], int(more[1])) if more else ('mouse', 1280)
+    kind, width = (more[0], int(more[1])) if len(more) == 2 else ('mouse', 1280)
     with chromium.new_folder(program) as handfast, sync_playwright() as playwright:
         browser = chromium.launch(playwright, browser_path)
         world = World(handfast, browser, kind, width)
@@ -72,11 +73,14 @@ def run_part(part, program, browser_path, axe):
                 flows.all_flows(world)
             elif what == 'look':
                 SHOTS.mkdir(parents=True, exist_ok=True)
-                said = f'{look.look(world, pathlib.Path(axe).read_text(), str(SHOTS), is_short)} pages'
+                half = {'even': 0, 'odd': 1}.get(*more) if more else None
+                said = f'{look.look(world, pathlib.Path(axe).read_text(), str(SHOTS), is_short, half)} pages'
             elif what == 'rights':
                 said = rights.tables(world, program)
             elif what == 'hostile':
                 said = hostile.texts(world)
+            elif what == 'expired':
+                said = expired.text_comes_back(world)
             elif what == 'origins':
                 said = origins.tables(world)
         except Exception:
@@ -84,6 +88,7 @@ def run_part(part, program, browser_path, axe):
             print(f'problems of pages: {world.problems}')
             raise
         chromium.check('errors and CSP reports', world.problems, [])
+        chromium.check('panics of the server', handfast.panics(), [])
         browser.close()
     return said
 

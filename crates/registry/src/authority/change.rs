@@ -178,10 +178,6 @@ impl ChangeSet<'_> {
         change: &AuthorityChange,
     ) -> Result<Authority, RegistryError> {
         let authority = self.active(path)?;
-        let version = authority.version;
-        if change.expects.is_some_and(|expected| expected != version) {
-            return Err(other_version(&path.to_string(), version));
-        }
         let local = change.case_sensitive.is_none()
             && change.persistence.is_none()
             && change.cordra.is_none()
@@ -193,6 +189,10 @@ impl ChangeSet<'_> {
                 if local { Role::Lead } else { Role::Admin },
                 path,
             )?;
+        }
+        let version = authority.version;
+        if change.expects.is_some_and(|expected| expected != version) {
+            return Err(other_version(&path.to_string(), version));
         }
         Ok(authority)
     }

@@ -69,6 +69,22 @@ impl View<'_> {
         }
     }
 
+    /// An active authority, for a principal that creates names. A request for an authority is not
+    /// public: only those who have a role on it, and the one who asked, learn of it.
+    pub(crate) fn active_for(
+        &self,
+        who: &Principal,
+        path: &AuthorityPath,
+    ) -> Result<Authority, RegistryError> {
+        let authority = self.existing_authority(path)?;
+        match &authority.status {
+            AuthorityStatus::Requested { by } if by != who && self.role(who, path)?.is_none() => {
+                Err(RegistryError::NoAuthority(path.clone()))
+            }
+            _ => self.active(path),
+        }
+    }
+
     /// The parent of a new authority. In a URN namespace it must exist and not be retired; the
     /// parent of a prefix may be registered on another server.
     pub(crate) fn parent_of(

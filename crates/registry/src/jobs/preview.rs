@@ -22,7 +22,7 @@ pub struct JobPreview {
     /// The first changes.
     pub changes: Vec<PreviewedChange>,
     /// The first names that the job would reject.
-    pub refusals: Vec<Outcome>,
+    pub rejections: Vec<Outcome>,
     /// The number of names and authorities that an undone import had created: they stay.
     pub stay: u64,
 }
@@ -131,8 +131,8 @@ impl Registry {
                         });
                     }
                 }
-                if preview.refusals.len() < listed && outcome.is_refused() {
-                    preview.refusals.push(outcome.clone());
+                if preview.rejections.len() < listed && outcome.is_refused() {
+                    preview.rejections.push(outcome.clone());
                 }
                 outcomes.push(outcome);
             }

@@ -99,7 +99,7 @@ impl ChangeSet<'_> {
     ) -> Result<Shown, RegistryError> {
         let identifier = self.identify_new(id)?;
         let path = AuthorityPath::of(&identifier, &**self);
-        let authority = self.active(&path)?;
+        let authority = self.active_for(self.who(), &path)?;
         let key = identifier.key(&**self).as_str().to_string();
         let role = self.role(self.who(), &path)?;
 

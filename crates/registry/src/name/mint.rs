@@ -199,7 +199,7 @@ impl Mint {
         style: Option<Style>,
         seed: [u8; 32],
     ) -> Result<Self, RegistryError> {
-        let authority = change_set.active(&path)?;
+        let authority = change_set.active_for(change_set.who(), &path)?;
         let style = match style {
             Some(style) => style,
             None if authority.policy.cordra => Style::Guid,

@@ -40,8 +40,8 @@ pub enum NameRight {
 impl Registry {
     /// Decides a change of a name as [`Registry::change_name`] does, and writes nothing.
     ///
-    /// An edit that would replace a value that the principal may not read is an error: whoever
-    /// looks at the preview could not see what is lost.
+    /// An edit that would replace a value that the principal may not read is an error: the
+    /// preview could not show what is lost.
     ///
     /// ```
     /// # use handfast_registry::{Edit, Environment, NameAction, NewAuthority, NewName};

@@ -273,6 +273,31 @@ impl Record {
         Some(u64::from_be_bytes(time))
     }
 
+    /// The principal to which the name of a stored record was transferred. It reads no further
+    /// than that, and does not detect damage: for looking through many records.
+    pub(crate) fn holder_in(bytes: &[u8]) -> Option<Principal> {
+        let reader = &mut Reader::new(bytes);
+        let mut find = || -> Result<Option<String>, DecodeError> {
+            reader.u8()?;
+            for _ in 0..5 {
+                reader.u64()?;
+            }
+            let _seed: [u8; 32] = reader.array()?;
+            let _salt: Option<[u8; 32]> = option(reader, Reader::array)?;
+            reader.text()?;
+            reader.text()?;
+            reader.u8()?;
+            option(reader, |reader| {
+                reader.text()?;
+                reader.u64()?;
+                option(reader, |reader| reader.text().map(|_| ()))
+            })?;
+            option(reader, |reader| Ok(reader.text()?.to_string()))
+        };
+        let found = find().ok().flatten()?;
+        Principal::parse(&found).ok()
+    }
+
     /// Reads a record from its bytes, and detects damage.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordError> {
         let (body, sum) = bytes.split_last_chunk().ok_or(RecordError::Damaged)?;
@@ -406,6 +431,7 @@ mod tests {
             },
         ] {
             assert_eq!(Record::name_in(&record.to_bytes()), Some("20.1000/Ä"));
+            assert_eq!(Record::holder_in(&record.to_bytes()), record.holder);
             let hidden = record.salt.map(|salt| (4, 5, salt));
             assert_eq!(Record::hidden_in(&record.to_bytes()), hidden);
             let bytes = record.to_bytes();

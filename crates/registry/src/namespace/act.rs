@@ -144,11 +144,12 @@ impl Registry {
         let name = bare(name);
         let until = self.time().saturating_add(DAY_MS);
         self.dry_run(who, move |change_set| {
-            change_set.namespace_entry(&name)?;
+            let entry = change_set.namespace_entry(&name)?;
+            let may_claim = !entry.claim_pending && entry.owner.as_ref() != Some(change_set.who());
             let acts = [
                 NamespaceAct::Approve { until: None },
-                NamespaceAct::Refuse,
                 NamespaceAct::Verify,
+                NamespaceAct::Refuse,
                 NamespaceAct::Claim,
                 NamespaceAct::TakeBack,
                 NamespaceAct::Renew { until },
@@ -158,6 +159,9 @@ impl Registry {
             let mut possible = Vec::new();
             for act in acts {
                 let word = act.as_str();
+                if word == "claim" && !may_claim {
+                    continue;
+                }
                 match change_set.may_act(&name, &NamespaceOrder::new(act, "")) {
                     Ok(_) => possible.push(word),
                     Err(error) if error.is_failure() => return Err(error),

@@ -113,6 +113,11 @@ fn urn_5_an_authority_can_be_asked_for() {
         code(scene.create_name(&ann, "urn:urn-3:HUL.A:x", NewName::default())),
         "not-approved"
     );
+    // Others do not learn of the request.
+    let nobody = Principal::nobody();
+    let as_nobody = |id: &str| scene.create_name(&nobody, id, NewName::default());
+    assert_eq!(code(as_nobody("urn:urn-3:HUL.A:x")), "no-authority");
+    assert_eq!(code(as_nobody("urn:urn-3:HUL.Z:x")), "no-authority");
     assert_eq!(
         code(scene.act_on_authority(&ann, "urn:urn-3:HUL.A", None, AuthorityAction::Approve)),
         "denied"

@@ -11,6 +11,7 @@ mod groups;
 mod histories;
 mod identifiers;
 mod import;
+mod inbox;
 mod jobs;
 mod lists;
 mod name_facets;

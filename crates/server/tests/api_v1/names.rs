@@ -28,6 +28,33 @@ fn a_request_that_is_sent_again_is_done_once() {
 }
 
 #[test]
+fn lists_have_filters_and_minted_names_can_be_reserved() {
+    let server = start();
+    let ann = token(&server);
+    assert_eq!(create(&server, &ann, "20.1000/harbour", &[]), 201);
+    let body = r#"{"authority":"20.1000","count":3,"style":"sequence:n","reserve":true}"#;
+    let minted = server.ask("POST", "/api/v1/mint", &[&ann], Some(body));
+    assert_eq!(minted.status, 201, "{minted:?}");
+    assert_eq!(server.get("/api/v1/names/20.1000%2Fn1").status, 404);
+    let ids = |filter: &str| {
+        let path = format!("/api/v1/names?authority=20.1000{filter}");
+        let page = server.get_with(&path, &[&ann]).json();
+        let names = page["names"].as_array().unwrap().iter();
+        let ids = names.map(|name| name["id"].as_str().unwrap().to_string());
+        ids.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(ids("&state=reserved"), "20.1000/n1 20.1000/n2 20.1000/n3");
+    assert_eq!(ids("&state=active&q=HARB"), "20.1000/harbour");
+    assert_eq!(ids("&state=reserved&prefix=n2"), "20.1000/n2");
+    assert_eq!(ids("&changed-since=2999-01-01T00:00:00Z"), "");
+    assert_eq!(ids("&children=true&state=withdrawn"), "");
+    for wrong in ["state=gone", "q=", "changed-since=yesterday", "children=2"] {
+        let path = format!("/api/v1/names?authority=20.1000&{wrong}");
+        assert_eq!(server.get_with(&path, &[&ann]).status, 400, "{wrong}");
+    }
+}
+
+#[test]
 fn pages_follow_each_other() {
     let server = start();
     let ann = token(&server);

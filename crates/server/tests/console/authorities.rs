@@ -121,7 +121,13 @@ fn people_without_the_right_are_told_which_role_is_missing() {
         }
     }
     let denied = wim.send(&format!("{path}/people"), &grant);
-    assert!(denied.body.contains("role lead on 20.1000"));
+    assert!(denied.body.contains("the role <strong>lead</strong> on"));
+    assert!(denied.body.contains("lea</bdi> can grant it"));
+    assert!(
+        denied
+            .body
+            .contains("/console/authorities/20.1000/ask?role=lead")
+    );
     for page in ["people", "invite", "retire", "transfer", "requests"] {
         assert_eq!(ann.get(&format!("{path}/{page}")).status, 403, "{page}");
     }
@@ -310,7 +316,7 @@ fn a_retired_authority_keeps_its_names() {
     assert!(
         preview
             .body
-            .contains("1 name here and below keep resolving")
+            .contains("1 name here and below stay as they are")
     );
     let retired = lea.done(&format!("{path}/retire"), &[]);
     assert!(retired.body.contains("Retired"));

@@ -8,3 +8,4 @@ mod last_used;
 mod names_list;
 mod one_name;
 mod people;
+mod work;

@@ -484,6 +484,29 @@ fn two_changes_at_once_are_shown_side_by_side_and_merged() {
 }
 
 #[test]
+fn an_address_that_was_moved_beside_another_change_is_not_lost() {
+    let server = server();
+    let browser = Browser::new(&server, "write");
+    let edit = format!("{MAP}/edit");
+    let page = browser.get(&edit);
+    let moved = browser.send(&edit, &page, &[("do", "down-0")]);
+    let theirs = Edit::put(vec![NewValue::new(1, "URL", C.as_bytes())]);
+    server
+        .registry
+        .edit_name(&OPERATOR, "20.1/map", theirs)
+        .unwrap();
+    let conflict = browser.send(&edit, &moved, &[("do", "save")]);
+    assert_eq!(conflict.status, 409);
+    let merge = format!("{MAP}/merge");
+    let unchosen = browser.send(&merge, &conflict, &[("do", "save")]);
+    assert_eq!(unchosen.status, 422);
+    let change = [("choice-addresses", "both"), ("do", "save")];
+    assert_eq!(browser.send(&merge, &conflict, &change).status, 303);
+    let urls = [1, 2, 3].map(|index| text_of(&server.registry, "20.1/map", index).unwrap());
+    assert_eq!(urls, [B, A, C]);
+}
+
+#[test]
 fn raw_values_are_changed_with_ttl_and_permissions() {
     let server = server();
     let browser = Browser::new(&server, "write");
@@ -606,7 +629,7 @@ fn an_undo_is_shown_before_it_is_done_and_a_later_change_prevents_it() {
     assert!(late.body.contains("cannot be undone"), "{}", late.body);
     assert_eq!(browser.post(&undo(first), &[]).status, 409);
     let page = browser.get(&undo(second));
-    assert!(page.body.contains("178<b>4</b>"), "{}", page.body);
+    assert!(page.body.contains("<b>1784</b>"), "{}", page.body);
     let done = browser.send(&undo(second), &page, &[]);
     assert!(done.location().contains("done=undone"));
     assert_eq!(text_of(&server.registry, "20.1/map", 11).unwrap(), "1784");

@@ -193,6 +193,10 @@ fn a_missing_name_shows_its_authority_near_names_and_a_contact() {
 }
 
 /// A page that has some words sooner or later: counts follow the events.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "no page says when the counts are new"
+)]
 fn awaited(server: &Server, path: &str, words: &str) -> String {
     for _ in 0..200 {
         let body = server.get(path).body.replace("<wbr>", "");

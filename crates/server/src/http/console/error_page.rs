@@ -1,9 +1,10 @@
 //! Errors of the console, as pages that say what to do next.
 
 use askama::Template;
-use handfast_registry::RegistryError;
+use handfast_registry::{RegistryError, Role};
 use hyper::{Response, StatusCode};
 
+use super::authorities;
 use super::frame::{ConsoleFrame, MenuItem};
 use super::visit::Visit;
 use crate::http::api_v1::problem::Problem;
@@ -14,6 +15,8 @@ pub(super) enum PageError {
     /// A page of its own, such as a form with what is wrong in it.
     Answered(Box<Response<Body>>),
     Problem(Box<Problem>),
+    /// A role on an authority is missing, which the person can ask for.
+    RoleMissing(Box<Problem>, Role, String),
 }
 
 impl PageError {
@@ -26,9 +29,10 @@ impl PageError {
     }
 
     pub(super) fn respond(self, visit: &Visit<'_>) -> Response<Body> {
-        let problem = match self {
+        let (problem, missing) = match self {
             Self::Answered(response) => return *response,
-            Self::Problem(problem) => problem,
+            Self::Problem(problem) => (problem, None),
+            Self::RoleMissing(problem, role, authority) => (problem, Some((role, authority))),
         };
         let status = problem.status;
         let heading = match status {
@@ -38,11 +42,21 @@ impl PageError {
             status if status.is_server_error() => "The server failed",
             _ => "This was not done",
         };
+        let missing = missing.and_then(|(role, authority)| {
+            let can_grant = authorities::who_can_grant(visit, &authority)?;
+            Some(MissingRole {
+                role: role.as_str(),
+                path: authorities::path_of(&authority),
+                authority,
+                can_grant,
+            })
+        });
         let page = ErrorPage {
             frame: ConsoleFrame::new(visit, heading, MenuItem::Nothing),
             heading,
-            text: problem.about.detail.clone(),
-            hint: problem.about.hint.clone().unwrap_or_default(),
+            text: sentence(&problem.about.detail),
+            hint: sentence(problem.about.hint.as_deref().unwrap_or_default()),
+            missing,
         };
         page.frame.respond(status, &page)
     }
@@ -50,8 +64,34 @@ impl PageError {
 
 impl From<RegistryError> for PageError {
     fn from(error: RegistryError) -> Self {
-        Self::Problem(Box::new(error.into()))
+        let missing = match &error {
+            RegistryError::Denied { needs, authority } => Some((*needs, authority.to_string())),
+            _ => None,
+        };
+        let problem = Box::new(error.into());
+        match missing {
+            Some((role, authority)) => Self::RoleMissing(problem, role, authority),
+            None => Self::Problem(problem),
+        }
     }
+}
+
+/// A message of the registry as a sentence.
+pub(super) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let Some(first) = letters.next() else {
+        return String::new();
+    };
+    let end = if text.ends_with(['.', '!', '?']) {
+        ""
+    } else {
+        "."
+    };
+    first
+        .to_uppercase()
+        .chain(letters)
+        .chain(end.chars())
+        .collect()
 }
 
 #[derive(Template)]
@@ -61,4 +101,13 @@ struct ErrorPage<'a> {
     heading: &'static str,
     text: String,
     hint: String,
+    missing: Option<MissingRole>,
+}
+
+/// Which role is missing where, and who can grant it.
+struct MissingRole {
+    role: &'static str,
+    authority: String,
+    path: String,
+    can_grant: String,
 }

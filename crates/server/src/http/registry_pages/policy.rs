@@ -21,7 +21,7 @@ impl Asking<'_> {
             let said = convert::namespace_policy(&policy);
             return self.json(&said).with(LINK, links);
         }
-        let page = PolicyPage {
+        let page = NamespacePolicyPage {
             frame: self.frame("Policy of the registry"),
             tab: "policy",
             policy,
@@ -32,7 +32,7 @@ impl Asking<'_> {
 
 #[derive(Template)]
 #[template(path = "registry/policy.html")]
-struct PolicyPage<'a> {
+struct NamespacePolicyPage<'a> {
     frame: Frame<'a>,
     tab: &'static str,
     policy: NamespacePolicy,

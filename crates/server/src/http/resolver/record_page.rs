@@ -45,7 +45,7 @@ struct AddressLine {
 }
 
 /// One value of a record.
-struct ValueRow {
+struct RecordValueRow {
     index: u32,
     value_type: String,
     type_path: Option<String>,
@@ -82,14 +82,14 @@ struct RecordPage<'a> {
     history: Vec<EventLine>,
     proof: Option<String>,
     spellings: Vec<String>,
-    values: Vec<ValueRow>,
+    values: Vec<RecordValueRow>,
     commands: Vec<String>,
 }
 
 /// A label to print.
 #[derive(Template)]
 #[template(path = "resolver/label.html")]
-struct LabelPage<'a> {
+struct LabelSheetPage<'a> {
     frame: Frame<'a>,
     text: &'a str,
     title: Option<String>,
@@ -159,7 +159,7 @@ impl<'r> RecordView<'r> {
             proof: (is_public && !history.is_empty()).then(|| proof_of(&name.text)),
             history,
             spellings: self.spellings(&citable),
-            values: name.values.iter().map(ValueRow::new).collect(),
+            values: name.values.iter().map(RecordValueRow::new).collect(),
             commands: self.commands(&citable),
             text: &name.text,
             title,
@@ -172,7 +172,7 @@ impl<'r> RecordView<'r> {
     /// A page with a label to print.
     pub(crate) fn label(&self) -> Response<Body> {
         let record = self.record();
-        let page = LabelPage {
+        let page = LabelSheetPage {
             frame: Frame::new(
                 self.web,
                 format!("Label of {}", self.name.text),
@@ -290,7 +290,7 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-impl ValueRow {
+impl RecordValueRow {
     fn new(value: &Value<'_>) -> Self {
         let value_type = value.value_type.to_string();
         let type_path = value_type
@@ -353,11 +353,11 @@ mod tests {
                 Some("mailto:%22%3Cscript%3E%22@a"),
             ),
         ] {
-            let row = ValueRow::new(&Value::new(1, value_type, text.as_bytes()));
+            let row = RecordValueRow::new(&Value::new(1, value_type, text.as_bytes()));
             assert_eq!(row.href.as_deref(), href, "{text}");
             assert_eq!(row.text, text);
         }
-        let row = ValueRow::new(&Value::new(1, "a/\"><script>", b"\xFF\0"));
+        let row = RecordValueRow::new(&Value::new(1, "a/\"><script>", b"\xFF\0"));
         assert_eq!(row.type_path.as_deref(), Some("/a/%22%3E%3Cscript%3E"));
         assert_eq!(row.text, "FF00");
     }

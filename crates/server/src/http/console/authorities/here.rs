@@ -49,9 +49,14 @@ impl Here {
     /// The authority in the path of a request. One that is only requested does not exist for those
     /// who neither asked for it nor decide it.
     pub(super) fn load(visit: &Visit<'_>) -> Result<Self, PageError> {
+        Self::of(visit, visit.id())
+    }
+
+    /// The same of any authority.
+    pub(super) fn of(visit: &Visit<'_>, id: &str) -> Result<Self, PageError> {
         let (registry, who) = (visit.registry(), visit.who());
-        let authority = registry.authority(&who, visit.id())?;
-        let rights = registry.rights_on(&who, visit.id())?;
+        let authority = registry.authority(&who, id)?;
+        let rights = registry.rights_on(&who, id)?;
         if let AuthorityStatus::Requested { by } = &authority.status
             && !rights.is_over
             && *by != who
@@ -107,7 +112,8 @@ impl Here {
             let id = path.to_string();
             let found = visit.registry().authority(&visit.who(), &id).ok();
             let title = found.as_ref().map_or("", |found| found.title.as_str());
-            above.push(Crumb::new(format!("{id} {title}"), path_of(&id)));
+            let text = format!("{id} {}", shortened(title));
+            above.push(Crumb::new(text.trim(), path_of(&id)));
             next = found.and_then(|found| found.parent);
         }
         above.push(Crumb::new("Authorities", "/console/authorities"));
@@ -126,7 +132,7 @@ impl Here {
     pub(super) fn frame<'a>(&self, visit: &'a Visit<'_>, page: &str) -> ConsoleFrame<'a> {
         let id = self.id();
         let title = match page {
-            "" => format!("{id} {}", self.authority.title),
+            "" => format!("{id} {}", shortened(&self.authority.title)),
             _ => format!("{page} – {id}"),
         };
         let page = Some(page).filter(|page| !page.is_empty());
@@ -228,6 +234,17 @@ impl Here {
 
 /// How many authorities above one the breadcrumb has.
 const MAX_CRUMBS: usize = 20;
+/// How much of a title the breadcrumb has.
+const MAX_CRUMB_CHARACTERS: usize = 60;
+
+/// The beginning of a title, for places where only a little of it fits.
+fn shortened(title: &str) -> String {
+    let mut short: String = title.chars().take(MAX_CRUMB_CHARACTERS).collect();
+    if short.len() < title.len() {
+        short.push('…');
+    }
+    short
+}
 
 /// A title, or the identifier of a thing without one.
 pub(in crate::http::console) fn titled(title: &str, id: &str) -> String {

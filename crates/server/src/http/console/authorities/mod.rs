@@ -16,6 +16,7 @@ mod why;
 
 use super::error_page::PageError;
 use super::page_table::{PageRoute, form, page};
+use super::visit::Visit;
 use crate::http::percent::{COMPONENT, encode};
 
 pub(super) use here::{Answered, because, curl, flash, is_wrong_input, titled};
@@ -51,4 +52,10 @@ pub(super) fn path_of(authority: &str) -> String {
     let scheme = if authority == "new" { "hdl:" } else { "" };
     let authority = format!("{scheme}{authority}");
     format!("/console/authorities/{}", encode(&authority, COMPONENT))
+}
+
+/// Who can grant a role on an authority, as far as the person may know.
+pub(super) fn who_can_grant(visit: &Visit<'_>, authority: &str) -> Option<String> {
+    let here = here::Here::of(visit, authority).ok()?;
+    overview::can_grant(visit, &here).ok()
 }

@@ -6,6 +6,7 @@ use hyper::StatusCode;
 
 use super::here::{Answered, curl, is_wrong_input};
 use super::path_of;
+use crate::http::console::error_page::sentence;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
@@ -153,11 +154,11 @@ pub(super) fn create(visit: &Visit<'_>) -> Answered {
 
 /// What is wrong with a path, and what to do.
 pub(super) fn wrong_path(error: &RegistryError) -> String {
-    match error {
-        RegistryError::Identifier { .. } => match error.hint() {
-            Some(hint) => format!("{error}. {hint}"),
-            None => error.to_string(),
-        },
-        _ => error.to_string(),
+    let text = sentence(&error.to_string());
+    match error.hint() {
+        Some(hint) if matches!(error, RegistryError::Identifier { .. }) => {
+            format!("{text} {}", sentence(&hint))
+        }
+        _ => text,
     }
 }

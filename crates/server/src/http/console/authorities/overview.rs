@@ -1,7 +1,9 @@
 //! `/console/authorities/{a}`: what an authority is, and what the person may do there.
 
 use askama::Template;
-use handfast_registry::{AuthorityStatus, PersonHere, Role, StateCounts};
+use handfast_registry::{
+    AccessRequest, AccessRequestStatus, AuthorityStatus, PersonHere, Principal, Role, StateCounts,
+};
 use hyper::StatusCode;
 
 use super::here::{Answered, AuthorityHead, Here, because, curl, flash, titled};
@@ -56,6 +58,9 @@ struct OverviewOfAuthority<'a> {
     may_transfer: bool,
     requested_by: Option<String>,
     may_decide: bool,
+    /// The open request of the person for a role here.
+    asked: Option<AccessRequest>,
+    has_own_requests: bool,
 }
 
 struct ShownCounts {
@@ -108,6 +113,11 @@ pub(super) fn show(visit: &Visit<'_>) -> Answered {
         Some(Role::Write) => Some("lead"),
         _ => None,
     };
+    let mut own = registry.access_requests(&who)?;
+    own.retain(|request| {
+        let is_own = Principal::account(&request.account).is_ok_and(|asker| asker == who);
+        is_own && request.authority == id
+    });
     let encoded = encode(&id, COMPONENT);
     let same = [
         format!("handfast authority show '{id}'"),
@@ -128,6 +138,10 @@ pub(super) fn show(visit: &Visit<'_>) -> Answered {
         may_decide: here.rights.is_over && requested_by.is_some(),
         requested_by,
         role,
+        has_own_requests: !own.is_empty(),
+        asked: own
+            .into_iter()
+            .find(|request| request.status == AccessRequestStatus::Open),
     };
     Ok(page.frame.respond(StatusCode::OK, &page))
 }

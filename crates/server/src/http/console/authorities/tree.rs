@@ -41,8 +41,9 @@ struct TreePage<'a> {
 enum TreeLine {
     /// An authority without children.
     Leaf(TreeItem),
-    /// An authority whose children follow, up to the line `Close`.
-    Open(TreeItem, bool),
+    /// An authority whose children follow, up to the line `Close`: how many, and whether they are
+    /// shown at once.
+    Open(TreeItem, usize, bool),
     /// An authority with too many children: a search follows.
     Many(TreeItem, usize),
     Close,
@@ -213,7 +214,7 @@ impl<'t> Unfolding<'t> {
                 Some(number) if number > MAX_CHILDREN || depth > MAX_DEPTH => {
                     TreeLine::Many(item, number)
                 }
-                Some(_) => TreeLine::Open(item, depth == 0),
+                Some(number) => TreeLine::Open(item, number, depth == 0),
             };
             let is_open = matches!(line, TreeLine::Open(..));
             self.lines.push(line);

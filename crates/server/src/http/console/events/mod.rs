@@ -43,6 +43,8 @@ struct EventsPage<'a> {
     next: Option<String>,
     is_first: bool,
     is_complete: bool,
+    /// Whether there is a list: not if a filter is wrong.
+    is_list: bool,
     as_of_event: u64,
     sees_all: bool,
 }
@@ -104,6 +106,7 @@ fn respond(
     found: Option<handfast_registry::EventListPage>,
     errors: Vec<FieldError>,
 ) -> Result<Response<Body>, PageError> {
+    let is_list = found.is_some();
     let found = found.unwrap_or_default();
     let typed = |name: &str| visit.query(name).unwrap_or_default().to_string();
     let mark = if query.text.is_empty() { "?" } else { "&" };
@@ -134,6 +137,7 @@ fn respond(
         next,
         is_first: query.after.is_none(),
         is_complete: found.is_complete,
+        is_list,
         as_of_event: found.as_of_event,
         sees_all: visit.person()?.is_administrator,
     };

@@ -57,7 +57,7 @@ fn reason(visit: &Visit<'_>, kind: &str) -> Result<String, FieldError> {
     }
 }
 
-/// Whoever sends a form twice, or after somebody else, hears that it is decided.
+/// A person who sends a form twice, or after somebody else, hears that it is decided.
 fn answer(
     decided: Result<(), RegistryError>,
     word: &'static str,

@@ -37,7 +37,7 @@ const MAX_ASIDE: usize = 10;
 struct InboxPage<'a> {
     frame: ConsoleFrame<'a>,
     decisions: u64,
-    requests: Vec<ShownRequest>,
+    requests: Vec<InboxRequest>,
     reviews: Vec<ShownReview>,
     running: Vec<RunningJob>,
     ending: Vec<EndingToken>,
@@ -50,7 +50,7 @@ struct InboxPage<'a> {
 }
 
 /// Something that is decided on the page itself.
-struct ShownRequest {
+struct InboxRequest {
     icon: &'static str,
     /// The `id` of the field for a reason.
     field: String,
@@ -73,6 +73,8 @@ struct ShownReview {
     what: String,
     subject: String,
     title: String,
+    /// Why it is asked for.
+    reason: String,
     path: String,
 }
 
@@ -175,11 +177,11 @@ fn flash(visit: &Visit<'_>) -> Option<Flash> {
     })
 }
 
-fn of_access(visit: &Visit<'_>, asked: &AccessRequest) -> ShownRequest {
+fn of_access(visit: &Visit<'_>, asked: &AccessRequest) -> InboxRequest {
     let title = visit.registry().authority(&visit.who(), &asked.authority);
     let path = format!("/console/inbox/access/{}", encode(&asked.id, COMPONENT));
     let role = asked.role.as_str();
-    ShownRequest {
+    InboxRequest {
         icon: "people",
         field: field_of("access", &asked.id),
         what: format!("Access: {role} on"),
@@ -194,10 +196,10 @@ fn of_access(visit: &Visit<'_>, asked: &AccessRequest) -> ShownRequest {
     }
 }
 
-fn of_authority(visit: &Visit<'_>, asked: &AuthorityRequest) -> ShownRequest {
+fn of_authority(visit: &Visit<'_>, asked: &AuthorityRequest) -> InboxRequest {
     let path = encode(&asked.authority, COMPONENT);
     let path = format!("/console/inbox/authorities/{path}");
-    ShownRequest {
+    InboxRequest {
         icon: "authority",
         field: field_of("authority", &asked.authority),
         what: "New authority".to_string(),
@@ -235,6 +237,7 @@ fn reviews(visit: &Visit<'_>) -> Vec<ShownReview> {
         ),
         subject: own.authority.clone(),
         title: own.title.clone(),
+        reason: String::new(),
         path: format!(
             "/console/names?authority={}&state=reserved",
             encode(&own.authority, COMPONENT)
@@ -248,6 +251,7 @@ fn reviews(visit: &Visit<'_>) -> Vec<ShownReview> {
         },
         subject: entry.uri(),
         title: entry.form.title.clone(),
+        reason: entry.made().2.to_string(),
         path: format!("/console/namespaces/{}", encode(entry.name(), COMPONENT)),
     });
     namespaces.chain(reserved).collect()

@@ -47,8 +47,10 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let number = job.number;
     let counts = progress.map_or(job.counts, |progress| progress.counts);
     let is_open = job.ended.is_none();
-    let refusals = visit.registry().job_errors(number, 0, MAX_LISTED)?;
-    let refusals = refusals.iter().map(|(_, outcome): &(u64, Outcome)| outcome);
+    let rejections = visit.registry().job_errors(number, 0, MAX_LISTED)?;
+    let rejections = rejections
+        .iter()
+        .map(|(_, outcome): &(u64, Outcome)| outcome);
     let title = words::title(&job.kind);
     let same = [
         format!("handfast job show {number}"),
@@ -90,7 +92,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             JobKind::Undo { job } => Some(job),
             _ => None,
         },
-        outcomes: refusals.map(report::ReportedOutcome::of).collect(),
+        outcomes: rejections.map(report::ReportedOutcome::of).collect(),
     };
     Ok(page.frame.respond(StatusCode::OK, &page))
 }

@@ -19,7 +19,7 @@ pub(super) struct ShownPreview {
     pub(super) is_complete: bool,
     pub(super) stay: u64,
     pub(super) changes: Vec<ShownChange>,
-    pub(super) refusals: Vec<ReportedOutcome>,
+    pub(super) rejections: Vec<ReportedOutcome>,
 }
 
 pub(super) struct ShownChange {
@@ -49,7 +49,7 @@ impl ShownPreview {
             is_complete: preview.is_complete,
             stay: preview.stay,
             changes: preview.changes.iter().map(ShownChange::of).collect(),
-            refusals: preview.refusals.iter().map(ReportedOutcome::of).collect(),
+            rejections: preview.rejections.iter().map(ReportedOutcome::of).collect(),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::http::response::Body;
 
 #[derive(Template)]
 #[template(path = "console/job_undo.html")]
-struct UndoPage<'a> {
+struct JobUndoPage<'a> {
     frame: ConsoleFrame<'a>,
     number: u64,
     title: &'static str,
@@ -41,7 +41,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             visit.base
         ),
     ];
-    let page = UndoPage {
+    let page = JobUndoPage {
         frame: ConsoleFrame::new(visit, format!("Undo job {number}"), MenuItem::Jobs)
             .crumbs([
                 Crumb::new("Jobs", "/console/jobs"),

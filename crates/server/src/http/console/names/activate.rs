@@ -223,7 +223,8 @@ mod tests {
 
     #[test]
     fn a_pasted_table_is_a_list_of_its_first_column() {
-        let text = "id,link,title\n20.1/a,https://id.example/20.1/a,\"A, b\"\r\n\n \"20.1/b, c\",x\n20.1/d\n";
+        let rows = "20.1/a,https://id.example/20.1/a,\"A, b\"\r\n\n \"20.1/b, c\",x\n20.1/d\n";
+        let text = &format!("id,link,title\n{rows}");
         assert_eq!(ids_in(text), ["20.1/a", "20.1/b, c", "20.1/d"]);
         assert!(ids_in(" \n").is_empty());
     }

@@ -20,6 +20,8 @@ pub(super) struct NewNameForm {
     pub(super) title: String,
     pub(super) urls: Vec<String>,
     pub(super) values: Vec<ValueField>,
+    /// The field that the last button was about, with the number of its row.
+    pub(super) focus: Option<(&'static str, usize)>,
 }
 
 /// Another value.
@@ -49,29 +51,49 @@ impl NewNameForm {
                 .map(str::to_string)
                 .collect(),
             values: values.take(MAX_ROWS).collect(),
+            focus: None,
         }
     }
 
     /// Adds or moves rows as a button of the form says; `false` if it is none of those.
     pub(super) fn arrange(&mut self, button: &str) -> bool {
-        let (action, at) = button.split_once('-').unwrap_or((button, ""));
-        let at = at.parse::<usize>().ok().filter(|at| *at < self.urls.len());
-        match (action, at) {
-            ("add", None) if button == "add-address" => self.urls.push(String::new()),
-            ("add", None) if button == "add-value" => self.values.push(ValueField::default()),
-            ("first", Some(at)) => {
-                let url = self.urls.remove(at);
-                self.urls.insert(0, url);
-            }
-            ("up", Some(at)) if at > 0 => self.urls.swap(at - 1, at),
-            ("down", Some(at)) if at + 1 < self.urls.len() => self.urls.swap(at, at + 1),
-            ("remove", Some(at)) => {
-                self.urls.remove(at);
-            }
-            ("up" | "down" | "first" | "remove", _) => {}
-            _ => return false,
+        if button == "add-value" {
+            self.values.push(ValueField::default());
+            self.focus = Some(("value-type", self.values.len()));
+            return true;
         }
+        if button == "add-address" {
+            self.urls.push(String::new());
+            self.focus = Some(("url", self.urls.len()));
+            return true;
+        }
+        let Some((action, at)) = button.split_once('-') else {
+            return false;
+        };
+        if !["first", "up", "down", "remove"].contains(&action) {
+            return false;
+        }
+        let Some(at) = at.parse().ok().filter(|at| *at < self.urls.len()) else {
+            return true;
+        };
+        let url = self.urls.remove(at);
+        let to = match action {
+            "first" => 0,
+            "up" => at.saturating_sub(1),
+            "down" => at.saturating_add(1).min(self.urls.len()),
+            _ => {
+                self.focus = Some(("url", at.max(1)));
+                return true;
+            }
+        };
+        self.urls.insert(to, url);
+        self.focus = Some(("url", to.saturating_add(1)));
         true
+    }
+
+    /// Whether a field is the one to go on with.
+    pub(super) fn is_focus(&self, field: &str, row: &usize) -> bool {
+        self.focus == Some((field, *row))
     }
 
     /// A form has a row to type into, at least.
@@ -182,6 +204,7 @@ mod tests {
             let mut form = form(&["a", "b", "c"]);
             assert!(form.arrange(button), "{button}");
             assert_eq!(form.urls.join(" "), urls, "{button}");
+            assert!(button == "up-9" || form.focus.is_some(), "{button}");
         }
         assert!(!form(&["a"]).arrange("create"));
         assert!(!form(&["a"]).arrange(""));

@@ -87,6 +87,10 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             "Nobody else can have them. Hand the list over as CSV, and activate the names when \
              they are published.",
         ),
+        Some("minted") if is_reserved => (
+            "Minted.",
+            "They are reserved until a lead of the authority activates them.",
+        ),
         Some("minted") => ("Minted.", "They are active from now on."),
         Some("activated") => (
             "Activated.",

@@ -1,5 +1,6 @@
 //! The pages of one name: `/console/names/{id}` and those below it.
 
+mod address_merge;
 mod administrators;
 mod changes;
 mod conflict;

@@ -14,7 +14,7 @@ use crate::http::response::Body;
 
 #[derive(Template)]
 #[template(path = "console/namespace.html")]
-struct EntryPage<'a> {
+struct NamespaceEntryPage<'a> {
     frame: ConsoleFrame<'a>,
     uri: String,
     path: String,
@@ -97,7 +97,7 @@ pub(super) fn entry(
         format!("curl {}/api/v1/namespaces/{name}", visit.base),
     ];
     let (changed, _, why) = entry.made();
-    let page = EntryPage {
+    let page = NamespaceEntryPage {
         frame: ConsoleFrame::new(visit, entry.uri(), MenuItem::Namespaces)
             .crumbs([
                 Crumb::new("Namespaces", "/console/namespaces"),
@@ -254,7 +254,7 @@ impl ShownAct {
             },
             "deprecate" => Self {
                 word: "Deprecate it",
-                about: "It should not be used for anything new. Its names keep leading where they do.",
+                about: "It should not be used for anything new. Its names lead where they did.",
                 ..usual
             },
             "withdraw" => Self {

@@ -87,12 +87,12 @@ fn store(visit: &Visit<'_>) -> ShownCheck {
 }
 
 fn backup(visit: &Visit<'_>) -> ShownCheck {
-    let lacks = "It holds the names and events, but not the keys of the site.";
     let Some(made) = visit.registry().last_backup() else {
-        let text = format!("No backup of this folder is known. {lacks}");
+        let text = "No backup of this folder is known. A backup holds the names and events, but \
+                    not the keys of the site.";
         return ShownCheck {
             command: "handfast backup FILE",
-            ..check("Backup", text, true)
+            ..check("Backup", text.to_string(), true)
         };
     };
     let age = visit.now.saturating_sub(made);
@@ -101,9 +101,12 @@ fn backup(visit: &Visit<'_>) -> ShownCheck {
         days => format!("{} old", words::count(days, "day", "days")),
     };
     let is_old = age > OLD_BACKUP;
+    let text = format!(
+        "The last one is {old}. It holds the names and events, but not the keys of the site."
+    );
     ShownCheck {
         command: if is_old { "handfast backup FILE" } else { "" },
-        ..check("Backup", format!("The last one is {old}. {lacks}"), is_old)
+        ..check("Backup", text, is_old)
     }
 }
 

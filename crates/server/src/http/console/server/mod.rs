@@ -88,6 +88,7 @@ fn figures(visit: &Visit<'_>) -> Result<Vec<(String, &'static str)>, PageError> 
 
 fn running_for(milliseconds: u64) -> String {
     match milliseconds / 3_600_000 {
+        0 if milliseconds < 60_000 => "less than a minute".to_string(),
         0 => words::count(milliseconds / 60_000, "minute", "minutes"),
         hours if hours < 48 => words::count(hours, "hour", "hours"),
         hours => words::count(hours / 24, "day", "days"),

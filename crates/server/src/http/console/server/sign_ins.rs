@@ -48,7 +48,8 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
                 Crumb::new("Server", "/console/server"),
                 Crumb::new("Sign-ins", ""),
             ])
-            .errors(errors),
+            .errors(errors)
+            .same(["handfast user audit".to_string()]),
         account: name.to_string(),
         next: found.next.map(|next| {
             let name = encode(name, COMPONENT);

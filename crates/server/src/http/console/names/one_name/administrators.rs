@@ -29,7 +29,10 @@ pub(super) struct RightBox {
     pub(super) is_set: bool,
 }
 
-const ROWS: [(&str, [Option<(P, &str)>; 4]); 4] = [
+/// The rights of a row: to add, change, remove and read.
+type RightsOf = [Option<(P, &'static str)>; 4];
+
+const ROWS: [(&str, RightsOf); 4] = [
     (
         "Values",
         [

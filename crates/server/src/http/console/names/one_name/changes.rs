@@ -32,9 +32,12 @@ pub(super) fn lines(changes: &[Difference]) -> Vec<ChangeLine> {
             }
             _ => false,
         };
-        let words = |value: &Value<'_>| match says_all {
-            true => format!("{} ({})", data_words(value), properties(value)),
-            false => data_words(value),
+        let words = |value: &Value<'_>| {
+            if says_all {
+                format!("{} ({})", data_words(value), properties(value))
+            } else {
+                data_words(value)
+            }
         };
         let (was, now) = (before.map(words), after.map(words));
         let (head, tail) = match (&was, &now) {
@@ -46,9 +49,10 @@ pub(super) fn lines(changes: &[Difference]) -> Vec<ChangeLine> {
             let (start, rest) = text.split_at_checked(head).unwrap_or((text, ""));
             let at = rest.len().saturating_sub(tail);
             let (middle, end) = rest.split_at_checked(at).unwrap_or((rest, ""));
-            let (start, middle, end) = match has_both {
-                true => (start, middle, end),
-                false => (text, "", ""),
+            let (start, middle, end) = if has_both {
+                (start, middle, end)
+            } else {
+                (text, "", "")
             };
             ChangeLine {
                 is_added,
@@ -104,7 +108,10 @@ pub(super) fn data_words(value: &Value<'_>) -> String {
 
 /// The bytes as hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+    let pair = |byte: &u8| [digit(byte >> 4), digit(byte & 15)];
+    let digits = bytes.iter().flat_map(pair);
+    digits.map(|digit| digit.to_ascii_uppercase()).collect()
 }
 
 /// How long a value may be cached.
@@ -120,20 +127,21 @@ fn properties(value: &Value<'_>) -> String {
     format!("TTL {ttl}, permissions {permissions}")
 }
 
-/// How many bytes two texts have in common at their starts and at their ends.
+/// How many bytes two texts have in common at their starts and at their ends, in whole words.
 fn common(one: &str, other: &str) -> (usize, usize) {
+    let is_inside = |c: &char| c.is_alphanumeric();
     let pairs = one.chars().zip(other.chars());
-    let head: usize = pairs
-        .take_while(|(a, b)| a == b)
-        .map(|(a, _)| a.len_utf8())
-        .sum();
+    let shared: Vec<_> = pairs.take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
+    let inside = shared.iter().rev().take_while(|c| is_inside(c)).count();
+    let whole = shared.len().saturating_sub(inside);
+    let head = shared.iter().take(whole).map(|c| c.len_utf8()).sum();
     let rest = |text: &'_ str| text.get(head..).unwrap_or_default().to_string();
     let (one, other) = (rest(one), rest(other));
     let pairs = one.chars().rev().zip(other.chars().rev());
-    let tail = pairs
-        .take_while(|(a, b)| a == b)
-        .map(|(a, _)| a.len_utf8())
-        .sum();
+    let shared: Vec<_> = pairs.take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
+    let inside = shared.iter().rev().take_while(|c| is_inside(c)).count();
+    let whole = shared.len().saturating_sub(inside);
+    let tail = shared.iter().take(whole).map(|c| c.len_utf8()).sum();
     (head, tail)
 }
 
@@ -149,8 +157,8 @@ mod tests {
     fn the_differing_part_of_a_value_is_marked() {
         let change = Difference {
             index: 1,
-            before: Some(value(1, "https://old.example/ü")),
-            after: Some(value(1, "https://new.example/ü")),
+            before: Some(value(1, "https://mirror.example/ü/")),
+            after: Some(value(1, "https://maps.example/ü/")),
         };
         let lines = lines(&[change]);
         let [was, now] = &lines[..] else {
@@ -158,11 +166,11 @@ mod tests {
         };
         assert_eq!(
             (was.start.as_str(), was.middle.as_str()),
-            ("https://", "old")
+            ("https://", "mirror")
         );
         assert_eq!(
             (now.middle.as_str(), now.end.as_str()),
-            ("new", ".example/ü")
+            ("maps", ".example/ü/")
         );
         assert!(now.is_added && !was.is_added);
     }

@@ -5,19 +5,25 @@ use askama::Template;
 use handfast_registry::{Difference, HistoryPoint, NameAction, Record};
 use hyper::{Response, StatusCode};
 
+use super::address_merge::AddressMerge;
 use super::changes::{ChangeLine, data_words, lines};
 use super::edit::{self, editable};
 use super::edit_form::EditForm;
 use super::form_fields::exact;
 use super::head::NameHead;
 use super::history::actor_words;
-use super::merge::{Merge, Wanted, at, edit_of, edited, moved, read, refused, value_of, written};
+use super::merge::{
+    Merge, WantedValue, at, edit_of, edited, moved, read, refused, value_of, written,
+};
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
 use crate::http::response::Body;
+
+/// The key of the choice of all addresses in their order.
+const ADDRESSES: &str = "addresses";
 
 #[derive(Template)]
 #[template(path = "console/names/conflict.html")]
@@ -38,13 +44,14 @@ struct ConflictPage<'a> {
 
 /// A value that both have changed.
 struct ConflictRow {
-    index: u32,
-    value_type: String,
+    /// Its index, or `addresses` for the list of all of them.
+    key: String,
+    heading: String,
     before: Option<String>,
     theirs: Option<String>,
     yours: Option<String>,
-    /// Whether both have added it, so that both can stay.
-    can_have_both: bool,
+    /// The words of the choice that both stay; empty if there is no such choice.
+    both: &'static str,
     choice: String,
 }
 
@@ -53,14 +60,15 @@ pub(super) fn show(
     visit: &Visit<'_>,
     head: &NameHead,
     base: &Record,
-    wanted: Vec<Wanted>,
+    wanted: &[WantedValue],
     errors: Vec<FieldError>,
 ) -> Result<Response<Body>, PageError> {
     let (registry, who, id) = (visit.registry(), visit.who(), visit.id());
     let last = HistoryPoint::Event(u64::MAX);
     let theirs = registry.show_at(&who, id, last)?.record;
-    let merge = Merge::new(base, &theirs, wanted.clone());
-    if merge.both.is_empty() && merge.mine.is_empty() {
+    let (addresses, rest) = AddressMerge::split(base, &theirs, wanted);
+    let merge = Merge::new(base, &theirs, rest);
+    if merge.both.is_empty() && merge.mine.is_empty() && addresses.is_none() {
         // It is stored already: a form was sent twice.
         let event = theirs.last_event;
         return Ok(see(&format!("{}?done=saved&event={event}", head.path)));
@@ -68,24 +76,50 @@ pub(super) fn show(
     let history = registry.history_before(&who, id, None, 1)?;
     let entry = history.entries.last();
     let actor = entry.and_then(|entry| entry.who.as_ref());
-    let status = match errors.is_empty() {
-        true => StatusCode::CONFLICT,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
+    let status = if errors.is_empty() {
+        StatusCode::CONFLICT
+    } else {
+        StatusCode::UNPROCESSABLE_ENTITY
     };
-    let rows = merge.both.iter().map(|(index, put)| {
+    let mut rows = Vec::new();
+    if let Some(addresses) = &addresses {
+        let [before, theirs, yours] = addresses.words();
+        rows.push(ConflictRow {
+            key: ADDRESSES.to_string(),
+            heading: "Addresses, in their order".to_string(),
+            before: Some(before),
+            theirs: Some(theirs),
+            yours: Some(yours),
+            both: "Both: yours, then those that they added",
+            choice: visit.field("choice-addresses").to_string(),
+        });
+    }
+    rows.extend(merge.both.iter().map(|(index, put)| {
         let (before, now) = (at(base, *index), at(&theirs, *index));
         let mine = put.as_ref().map(|put| value_of(put, now.or(before)));
         let any = mine.as_ref().or(now).or(before);
+        let value_type = any.map_or("", |value| &value.value_type);
+        let can_have_both = before.is_none() && put.is_some();
         ConflictRow {
-            index: *index,
-            value_type: any.map_or(String::new(), |value| value.value_type.to_string()),
+            key: index.to_string(),
+            heading: format!("{value_type} {index}"),
             before: before.map(data_words),
             theirs: now.map(data_words),
             yours: mine.as_ref().map(data_words),
-            can_have_both: before.is_none() && put.is_some(),
+            both: if can_have_both {
+                "Both: yours gets the next free index"
+            } else {
+                ""
+            },
             choice: visit.field(&format!("choice-{index}")).to_string(),
         }
-    });
+    }));
+    let is_covered = |one: &Difference| {
+        let addresses = addresses.as_ref();
+        addresses.is_some_and(|addresses| addresses.covers(one.index))
+    };
+    let mut of_theirs = theirs_only(base, &theirs, &merge.both);
+    of_theirs.retain(|one| !is_covered(one));
     let page = ConflictPage {
         frame: head.frame(visit, "Two changes at once").errors(errors),
         name: head,
@@ -94,8 +128,8 @@ pub(super) fn show(
             |who| actor_words(visit, who),
         ),
         time: entry.map_or(theirs.modified, |entry| entry.event.time),
-        rows: rows.collect(),
-        theirs: lines(&theirs_only(base, &theirs, &merge.both)),
+        rows,
+        theirs: lines(&of_theirs),
         mine: lines(&mine_only(&theirs, &merge.mine)),
         wanted: wanted.iter().map(written).collect(),
         base: (base.version, base.last_event),
@@ -105,7 +139,7 @@ pub(super) fn show(
 }
 
 /// What the other person has changed, without the values that both have changed.
-fn theirs_only(base: &Record, theirs: &Record, both: &[Wanted]) -> Vec<Difference> {
+fn theirs_only(base: &Record, theirs: &Record, both: &[WantedValue]) -> Vec<Difference> {
     let mut indexes: Vec<_> = base.values.iter().map(|value| value.index).collect();
     indexes.extend(theirs.values.iter().map(|value| value.index));
     indexes.sort_unstable();
@@ -125,7 +159,7 @@ fn theirs_only(base: &Record, theirs: &Record, both: &[Wanted]) -> Vec<Differenc
         .collect()
 }
 
-fn mine_only(theirs: &Record, mine: &[Wanted]) -> Vec<Difference> {
+fn mine_only(theirs: &Record, mine: &[WantedValue]) -> Vec<Difference> {
     let found = mine.iter().map(|(index, put)| {
         let before = at(theirs, *index);
         Difference {
@@ -153,11 +187,24 @@ pub(super) fn merge(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     }
     if visit.field("theirs") != theirs.version.to_string() {
         // It has changed once more.
-        return show(visit, &head, &base, wanted, Vec::new());
+        return show(visit, &head, &base, &wanted, Vec::new());
     }
-    let merged = Merge::new(&base, &theirs, wanted.clone());
+    let (addresses, rest) = AddressMerge::split(&base, &theirs, &wanted);
+    let merged = Merge::new(&base, &theirs, rest);
     let mut chosen = merged.mine;
     let mut errors = Vec::new();
+    let unchosen = |key: &str, what: &str| {
+        let text = format!("Choose what shall hold for {what}.");
+        FieldError::new(format!("choice-{key}-theirs"), text)
+    };
+    if let Some(addresses) = addresses {
+        match visit.field("choice-addresses") {
+            "theirs" => {}
+            "yours" => chosen.extend(addresses.wanted(&theirs, false)),
+            "both" => chosen.extend(addresses.wanted(&theirs, true)),
+            _ => errors.push(unchosen(ADDRESSES, "the addresses")),
+        }
+    }
     for (index, put) in merged.both {
         match (visit.field(&format!("choice-{index}")), put) {
             ("theirs", _) => {}
@@ -166,14 +213,11 @@ pub(super) fn merge(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
                 let put = moved(&put, &theirs, &chosen);
                 chosen.push((put.index, Some(put)));
             }
-            _ => errors.push(FieldError::new(
-                format!("choice-{index}-theirs"),
-                format!("Choose what shall hold for value {index}."),
-            )),
+            _ => errors.push(unchosen(&index.to_string(), &format!("value {index}"))),
         }
     }
     if !errors.is_empty() {
-        return show(visit, &head, &base, wanted, errors);
+        return show(visit, &head, &base, &wanted, errors);
     }
     if chosen.is_empty() {
         return Ok(see(&format!("{}?done=theirs", head.path)));
@@ -187,11 +231,11 @@ pub(super) fn merge(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             Ok(see(&format!("{}?done=merged&event={event}", head.path)))
         }
         Err(error) if error.code() == "other-version" => {
-            show(visit, &head, &base, wanted, Vec::new())
+            show(visit, &head, &base, &wanted, Vec::new())
         }
         Err(error) => {
             let (_, error) = refused(error)?;
-            show(visit, &head, &base, wanted, vec![error])
+            show(visit, &head, &base, &wanted, vec![error])
         }
     }
 }

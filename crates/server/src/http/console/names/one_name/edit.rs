@@ -61,7 +61,7 @@ pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
         Ok(edit) => edit,
         Err(errors) => return page(visit, invalid, &head, &base, &form, errors),
     };
-    match merge::store(visit, &head, &base, edit)? {
+    match merge::store(visit, &head, &base, &edit)? {
         Ok(response) => Ok(response),
         Err((status, error)) => page(visit, status, &head, &base, &form, vec![error]),
     }
@@ -120,8 +120,8 @@ pub(super) fn page(
             format!("handfast name set {argument} --url https://example.org/"),
             format!("handfast name set {argument} --value '10:TITLE:A title' --remove 11"),
             format!(
-                "curl -X PATCH -H \"Authorization: Bearer $HANDFAST_TOKEN\" \
-                 -H 'Content-Type: application/json' -d '{{\"urls\": [\"https://example.org/\"]}}' {}",
+                "curl -X PATCH -H \"Authorization: Bearer $HANDFAST_TOKEN\" -H 'Content-Type: \
+                 application/json' -d '{{\"urls\": [\"https://example.org/\"]}}' {}",
                 head.api(visit)
             ),
         ]),

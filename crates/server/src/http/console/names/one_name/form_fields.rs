@@ -30,5 +30,7 @@ pub(super) fn sent_text(text: &str) -> String {
 
 /// The first index from a number on that is not taken.
 pub(super) fn free_index(from: u32, taken: impl Fn(u32) -> bool) -> u32 {
-    (from..).find(|index| !taken(*index)).unwrap_or(from)
+    (from..u32::MAX)
+        .find(|index| !taken(*index))
+        .unwrap_or(from)
 }

@@ -86,17 +86,19 @@ impl NameHead {
         )];
         crumbs.extend(chain.iter().map(|authority| {
             let link = AuthorityLink::new(authority);
-            let text = match link.title == link.path {
-                true => link.path,
-                false => format!("{} {}", link.path, link.title),
+            let text = if link.title == link.path {
+                link.path
+            } else {
+                format!("{} {}", link.path, link.title)
             };
             (text, link.page)
         }));
         crumbs.push((shortened(local_part(&id, &authority.path)), path.clone()));
-        let public = match record.authority.starts_with("hdl:") {
+        let public = if record.authority.starts_with("hdl:") {
             // Two slashes would begin another host.
-            true => format!("/{}", path_of(id.trim_start_matches('/'))),
-            false => format!("/{}", escaped_text(id.as_bytes())),
+            format!("/{}", path_of(id.trim_start_matches('/')))
+        } else {
+            format!("/{}", escaped_text(id.as_bytes()))
         };
         Ok(Self {
             has_title: title.is_some(),
@@ -117,9 +119,10 @@ impl NameHead {
     /// is the first one of the name.
     pub(super) fn frame<'a>(&self, visit: &'a Visit<'_>, page: &str) -> ConsoleFrame<'a> {
         let is_first = page.is_empty();
-        let title = match is_first {
-            true => self.title.clone(),
-            false => format!("{page}: {}", self.title),
+        let title = if is_first {
+            self.title.clone()
+        } else {
+            format!("{page}: {}", self.title)
         };
         let last = self.crumbs.len().saturating_sub(1);
         let crumbs = self.crumbs.iter().enumerate().map(|(at, (text, path))| {
@@ -251,9 +254,10 @@ fn chain(visit: &Visit<'_>, record: &Record) -> Result<Vec<Authority>, PageError
     let mut next = Some(key.strip_prefix("hdl:").unwrap_or(key).to_string());
     let mut chain = Vec::new();
     while let Some(path) = next.filter(|_| chain.len() < MAX_ABOVE) {
-        let found = visit.registry().authority(&visit.who(), &path);
-        let Ok(found) = found else {
-            break;
+        let found = match visit.registry().authority(&visit.who(), &path) {
+            Ok(found) => found,
+            Err(error) if error.is_failure() => return Err(error.into()),
+            Err(_) => break,
         };
         next = found.parent.as_ref().map(ToString::to_string);
         chain.push(found);

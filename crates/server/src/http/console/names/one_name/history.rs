@@ -93,9 +93,10 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             None
         }
     };
-    let status = match errors.is_empty() {
-        true => StatusCode::OK,
-        false => StatusCode::UNPROCESSABLE_ENTITY,
+    let status = if errors.is_empty() {
+        StatusCode::OK
+    } else {
+        StatusCode::UNPROCESSABLE_ENTITY
     };
     let entries = page.entries.iter().rev();
     let argument = head.argument();

@@ -13,7 +13,7 @@ use crate::http::response::Body;
 
 #[derive(Template)]
 #[template(path = "console/names/label.html")]
-struct LabelPage<'a> {
+struct NameLabel<'a> {
     frame: ConsoleFrame<'a>,
     name: &'a NameHead,
     /// The symbol of the citable link, unless the link is too long for one.
@@ -22,7 +22,7 @@ struct LabelPage<'a> {
 
 pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let (head, _) = NameHead::load(visit, NameTab::Label)?;
-    let page = LabelPage {
+    let page = NameLabel {
         frame: head.frame(visit, "Label"),
         qr: QrSymbol::new(&head.citable).map(|symbol| symbol.svg()),
         name: &head,

@@ -16,14 +16,14 @@ use crate::http::console::visit::Visit;
 use crate::http::response::Body;
 
 /// What one value becomes: `None` if it is removed.
-pub(super) type Wanted = (u32, Option<NewValue>);
+pub(super) type WantedValue = (u32, Option<NewValue>);
 
 /// An edit beside a change that somebody else has stored.
 pub(super) struct Merge {
     /// Values that both changed, and not to the same.
-    pub(super) both: Vec<Wanted>,
+    pub(super) both: Vec<WantedValue>,
     /// Values that only this edit changes.
-    pub(super) mine: Vec<Wanted>,
+    pub(super) mine: Vec<WantedValue>,
 }
 
 /// Stores an edit of the version that a form was made from. If the name has changed since, the
@@ -32,13 +32,13 @@ pub(super) fn store(
     visit: &Visit<'_>,
     head: &NameHead,
     base: &Record,
-    edit: Edit,
+    edit: &Edit,
 ) -> Result<Result<Response<Body>, (StatusCode, FieldError)>, PageError> {
-    if is_empty(&edit) {
+    if is_empty(edit) {
         return Ok(Ok(see(&format!("{}?done=nothing", head.path))));
     }
     let (registry, who, id) = (visit.registry(), visit.who(), visit.id());
-    let wanted = wanted(&edit);
+    let wanted = wanted(edit);
     let expected = Some(base.version);
     let stored = edit.check_urls().and_then(|()| {
         let action = || NameAction::Edit(edit.clone());
@@ -52,7 +52,7 @@ pub(super) fn store(
             Ok(Ok(see(&format!("{}?done=saved&event={event}", head.path))))
         }
         Err(error) if error.code() == "other-version" => {
-            conflict::show(visit, head, base, wanted, Vec::new()).map(Ok)
+            conflict::show(visit, head, base, &wanted, Vec::new()).map(Ok)
         }
         Err(error) => refused(error).map(Err),
     }
@@ -77,7 +77,7 @@ pub(super) fn refused(error: RegistryError) -> Result<(StatusCode, FieldError), 
 }
 
 /// What an edit does to each value that it names.
-pub(super) fn wanted(edit: &Edit) -> Vec<Wanted> {
+pub(super) fn wanted(edit: &Edit) -> Vec<WantedValue> {
     let removed = edit.remove.iter().map(|index| (*index, None));
     let put = edit.put.iter().map(|put| (put.index, Some(put.clone())));
     let mut wanted: Vec<_> = removed.chain(put).collect();
@@ -86,7 +86,7 @@ pub(super) fn wanted(edit: &Edit) -> Vec<Wanted> {
 }
 
 /// The same as an edit.
-pub(super) fn edit_of(wanted: &[Wanted]) -> Edit {
+pub(super) fn edit_of(wanted: &[WantedValue]) -> Edit {
     let removed = wanted.iter().filter(|(_, put)| put.is_none());
     Edit {
         remove: removed.map(|(index, _)| *index).collect(),
@@ -97,7 +97,7 @@ pub(super) fn edit_of(wanted: &[Wanted]) -> Edit {
 
 impl Merge {
     /// Compares an edit of one version with another version.
-    pub(super) fn new(base: &Record, theirs: &Record, wanted: Vec<Wanted>) -> Self {
+    pub(super) fn new(base: &Record, theirs: &Record, wanted: Vec<WantedValue>) -> Self {
         let mut merge = Self {
             both: Vec::new(),
             mine: Vec::new(),
@@ -142,7 +142,7 @@ pub(super) fn value_of(put: &NewValue, before: Option<&Value<'_>>) -> Value<'sta
 }
 
 /// The values of a record with an edit.
-pub(super) fn edited(base: &Record, wanted: &[Wanted]) -> Vec<Value<'static>> {
+pub(super) fn edited(base: &Record, wanted: &[WantedValue]) -> Vec<Value<'static>> {
     let mut values = base.values.clone();
     values.retain(|value| wanted.iter().all(|(index, _)| *index != value.index));
     let put = wanted.iter().filter_map(|(_, put)| put.as_ref());
@@ -152,7 +152,7 @@ pub(super) fn edited(base: &Record, wanted: &[Wanted]) -> Vec<Value<'static>> {
 }
 
 /// A value at an index that is free in a record and in an edit.
-pub(super) fn moved(put: &NewValue, record: &Record, wanted: &[Wanted]) -> NewValue {
+pub(super) fn moved(put: &NewValue, record: &Record, wanted: &[WantedValue]) -> NewValue {
     let is_taken =
         |index: u32| at(record, index).is_some() || wanted.iter().any(|(taken, _)| *taken == index);
     NewValue {
@@ -162,7 +162,7 @@ pub(super) fn moved(put: &NewValue, record: &Record, wanted: &[Wanted]) -> NewVa
 }
 
 /// A wanted value as a hidden field.
-pub(super) fn written((index, put): &Wanted) -> String {
+pub(super) fn written((index, put): &WantedValue) -> String {
     let Some(put) = put else {
         return format!("remove {index}");
     };
@@ -174,7 +174,7 @@ pub(super) fn written((index, put): &Wanted) -> String {
 }
 
 /// Reads such a field.
-pub(super) fn read(text: &str) -> Option<Wanted> {
+pub(super) fn read(text: &str) -> Option<WantedValue> {
     let (word, rest) = text.split_once(' ')?;
     if word == "remove" {
         return Some((rest.parse().ok()?, None));

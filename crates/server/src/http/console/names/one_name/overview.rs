@@ -20,7 +20,7 @@ struct NameOverview<'a> {
     frame: ConsoleFrame<'a>,
     name: &'a NameHead,
     addresses: Vec<String>,
-    values: Vec<ValueRow>,
+    values: Vec<NameValue>,
     tombstone: Option<Tombstone>,
     /// Who has the name beside its authority, if the person may know that.
     holder: String,
@@ -33,7 +33,7 @@ struct NameOverview<'a> {
 }
 
 /// A value that is not an address.
-struct ValueRow {
+struct NameValue {
     index: u32,
     value_type: String,
     words: String,
@@ -41,7 +41,7 @@ struct ValueRow {
     permissions: String,
 }
 
-impl ValueRow {
+impl NameValue {
     fn new(value: &Value<'_>) -> Self {
         Self {
             index: value.index,
@@ -78,7 +78,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             .values
             .iter()
             .filter(|value| !is_url(value))
-            .map(ValueRow::new)
+            .map(NameValue::new)
             .collect(),
         holder: record
             .holder

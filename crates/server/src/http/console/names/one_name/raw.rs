@@ -70,7 +70,7 @@ pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
         Ok(edit) => edit,
         Err(errors) => return page(visit, invalid, &head, &base, &form, errors),
     };
-    match merge::store(visit, &head, &base, edit)? {
+    match merge::store(visit, &head, &base, &edit)? {
         Ok(response) => Ok(response),
         Err((status, error)) => {
             let error = FieldError::new("", error.text);

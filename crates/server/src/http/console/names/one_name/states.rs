@@ -2,6 +2,7 @@
 
 use askama::Template;
 use handfast_registry::{NameAction, Record};
+use handfast_wire::Value;
 use hyper::{Response, StatusCode};
 
 use super::head::{NameHead, NameTab};
@@ -93,7 +94,7 @@ fn page(
 }
 
 fn only_public(record: &mut Record) {
-    record.values.retain(|value| value.is_public());
+    record.values.retain(Value::is_public);
 }
 
 pub(super) fn activate(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {

@@ -39,14 +39,14 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let (head, version) = withdrawable(visit)?;
     let typed = [visit.query("reason"), visit.query("successor")];
     let [reason, successor] = typed.map(|text| text.unwrap_or_default().to_string());
-    page(
+    Ok(page(
         visit,
         StatusCode::OK,
         &head,
         version,
         (reason, successor),
         Vec::new(),
-    )
+    ))
 }
 
 /// The name of a request, if the person may withdraw it now, and its version.
@@ -70,7 +70,7 @@ fn page(
     version: u64,
     (reason, successor): (String, String),
     errors: Vec<FieldError>,
-) -> Result<Response<Body>, PageError> {
+) -> Response<Body> {
     let argument = head.argument();
     let (why, instead) = match (reason.is_empty(), successor.is_empty()) {
         (true, _) => ("'Why readers no longer find it'".to_string(), String::new()),
@@ -96,7 +96,7 @@ fn page(
         today: words::plain_day(visit.now),
         version,
     };
-    Ok(page.frame.respond(status, &page))
+    page.frame.respond(status, &page)
 }
 
 /// What is known about a successor, as far as the person may know it.
@@ -119,9 +119,10 @@ fn successor_of(visit: &Visit<'_>, successor: &str) -> Option<Successor> {
                 State::Reserved => ("Reserved: readers do not find it yet", "look"),
                 State::Withdrawn => ("Withdrawn, too: name the one that is used today", "look"),
             };
-            let words = match title.is_empty() {
-                true => format!("{}. {word}.", record.text),
-                false => format!("{title}. {word}."),
+            let words = if title.is_empty() {
+                format!("{}. {word}.", record.text)
+            } else {
+                format!("{title}. {word}.")
             };
             Successor {
                 id: record.text,
@@ -131,8 +132,8 @@ fn successor_of(visit: &Visit<'_>, successor: &str) -> Option<Successor> {
             }
         }
         Err(RegistryError::NotFound(_) | RegistryError::NoAuthority(_)) => unknown(format!(
-            "{successor} is not registered here. Check the spelling; readers are told of it all \
-             the same."
+            "{successor} is not registered here. Check the spelling; readers see it all the \
+             same."
         )),
         Err(error) => unknown(format!("{error}.")),
     })
@@ -144,7 +145,8 @@ pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let successor = visit.field("successor").to_string();
     let typed = (reason.clone(), successor.clone());
     if visit.field("do") != "withdraw" {
-        return page(visit, StatusCode::OK, &head, version, typed, Vec::new());
+        let shown = page(visit, StatusCode::OK, &head, version, typed, Vec::new());
+        return Ok(shown);
     }
     let action = NameAction::Withdraw {
         reason,
@@ -168,9 +170,10 @@ pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             (StatusCode::CONFLICT, FieldError::new("", text))
         }
         (_, "bad-reason") => {
-            let text = match typed.0.is_empty() {
-                true => "Say why the name is withdrawn. Readers will see it.".to_string(),
-                false => format!("The reason is too long: {text}."),
+            let text = if typed.0.is_empty() {
+                "Say why the name is withdrawn. Readers will see it.".to_string()
+            } else {
+                format!("The reason is too long: {text}.")
             };
             (
                 StatusCode::UNPROCESSABLE_ENTITY,
@@ -186,5 +189,5 @@ pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
         }
         _ => (StatusCode::CONFLICT, FieldError::new("", text)),
     };
-    page(visit, status, &head, version, typed, vec![error])
+    Ok(page(visit, status, &head, version, typed, vec![error]))
 }

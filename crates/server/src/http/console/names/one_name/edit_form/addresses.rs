@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn moved_addresses_change_places() {
+    fn moved_addresses_take_the_indexes_of_others() {
         let base = record(&[A, B, C]);
         let moved = edited(&base, &[(B, 2), (A, 1), (C, 3)]);
         assert_eq!(moved.0, Vec::<u32>::new());

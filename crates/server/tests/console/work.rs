@@ -1,0 +1,554 @@
+//! Inbox, jobs, events, namespaces and the server: rights, decisions and wrong input.
+
+use handfast_registry::{
+    AccessRequestStatus, AccountChange, AuthorityRequestStatus, NewAuthority, NewName, NewToken,
+    NewValue, Principal, Role, SignInClient, State,
+};
+use handfast_server::{ShownSetting, WebSettings};
+use handfast_testing::{OPERATOR, Response, Server, Setup};
+
+/// A browser in which an account is signed in.
+struct Browser<'s> {
+    server: &'s Server,
+    cookie: String,
+}
+
+impl<'s> Browser<'s> {
+    fn new(server: &'s Server, account: &str) -> Self {
+        let registry = &server.registry;
+        let link = registry.create_sign_in_link(&OPERATOR, account).unwrap();
+        let session = registry.use_link(&link.code, &SignInClient::default());
+        let cookie = format!("Cookie: handfast-local={}", session.unwrap().secret);
+        Self { server, cookie }
+    }
+
+    fn get(&self, path: &str) -> Response {
+        self.server
+            .get_with(&format!("/console{path}"), &[&self.cookie])
+    }
+
+    fn post(&self, path: &str, fields: &[(&str, &str)]) -> Response {
+        let encode = |text: &str| {
+            let bytes = text.bytes().map(|byte| match byte {
+                byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+                byte => format!("%{byte:02X}"),
+            });
+            bytes.collect::<String>()
+        };
+        let pairs = fields.iter();
+        let pairs = pairs.map(|(name, value)| format!("{}={}", encode(name), encode(value)));
+        let body = pairs.collect::<Vec<_>>().join("&");
+        let headers = [
+            self.cookie.as_str(),
+            "Sec-Fetch-Site: same-origin",
+            "Content-Type: application/x-www-form-urlencoded",
+        ];
+        let path = format!("/console{path}");
+        self.server.ask("POST", &path, &headers, Some(&body))
+    }
+
+    /// The number beside "Inbox" in the menu of a page.
+    fn count(&self, path: &str) -> u64 {
+        let page = self.get(path).body;
+        match page.split_once("<span class=\"count\">") {
+            Some((_, rest)) => rest.split('<').next().unwrap().parse().unwrap(),
+            None => 0,
+        }
+    }
+}
+
+/// Lea leads 20.1, wim writes there; eve leads 20.2; boss is an administrator; ann has no role.
+fn library() -> Server {
+    library_with(WebSettings::default())
+}
+
+fn library_with(settings: WebSettings) -> Server {
+    let setup = Setup::new().shared_keys().settings(settings);
+    let server = setup.start(|registry| {
+        for (path, title) in [("20.1", "Maps"), ("20.2", "Plans")] {
+            let new = NewAuthority {
+                title: title.to_string(),
+                ..NewAuthority::default()
+            };
+            registry.create_authority(&OPERATOR, path, new).unwrap();
+        }
+        for local in ["a", "b"] {
+            let new = NewName::urls(&[&format!("https://old.example/{local}")]);
+            let id = format!("20.1/{local}");
+            registry.create_name(&OPERATOR, &id, new).unwrap();
+        }
+    });
+    server.account("lea", &[("20.1", Role::Lead)]);
+    server.account("wim", &[("20.1", Role::Write)]);
+    server.account("eve", &[("20.2", Role::Lead)]);
+    server.account("ann", &[]);
+    server.account("boss", &[]);
+    let promotion = AccountChange {
+        administrator: Some(true),
+        ..AccountChange::default()
+    };
+    let changed = server
+        .registry
+        .change_account(&OPERATOR, "boss", &promotion);
+    changed.unwrap();
+    server
+}
+
+fn who(account: &str) -> Principal {
+    Principal::account(account).unwrap()
+}
+
+fn ask(server: &Server, reason: &str) -> String {
+    let registry = &server.registry;
+    let asked = registry.request_access(&who("ann"), "20.1", Role::Write, reason);
+    asked.unwrap().id
+}
+
+#[test]
+fn every_page_has_one_heading_and_the_same_count() {
+    let server = library();
+    ask(&server, "I describe the <b>sheets</b>");
+    let (lea, boss) = (Browser::new(&server, "lea"), Browser::new(&server, "boss"));
+    let pages = ["/", "/jobs", "/jobs/new", "/events", "/namespaces", "/me"];
+    for path in pages
+        .into_iter()
+        .chain(["/namespaces/new", "/namespaces/lccn"])
+    {
+        let page = lea.get(path);
+        assert_eq!(page.status, 200, "{path}");
+        assert_eq!(page.body.matches("<h1").count(), 1, "{path}");
+        assert_eq!(lea.count(path), 1, "{path}");
+        assert!(!page.body.contains("<b>sheets"), "{path}");
+    }
+    for path in ["/server", "/server/sign-ins", "/"] {
+        let page = boss.get(path);
+        assert_eq!((page.status, page.body.matches("<h1").count()), (200, 1));
+        assert_eq!(boss.count(path), 1, "{path}");
+    }
+    assert_eq!(Browser::new(&server, "eve").count("/"), 0);
+}
+
+#[test]
+fn access_is_granted_with_one_click() {
+    let server = library();
+    let id = ask(&server, "For the maps");
+    let lea = Browser::new(&server, "lea");
+    let page = lea.get("/").body;
+    assert!(page.contains("For the maps") && page.contains("Grant write"));
+    // Others neither see it nor decide it.
+    let eve = Browser::new(&server, "eve");
+    assert!(!eve.get("/").body.contains("For the maps"));
+    let path = format!("/inbox/access/{id}/grant");
+    let denied = eve.post(&path, &[]);
+    let missing = eve.post("/inbox/access/000000000000/grant", &[]);
+    assert_eq!((denied.status, missing.status), (404, 404));
+    let granted = lea.post(&path, &[]);
+    assert_eq!(granted.header("location"), Some("/console/?done=granted"));
+    assert_eq!(lea.count("/"), 0);
+    // Sent twice, it is done once.
+    let again = lea.post(&path, &[]);
+    assert_eq!(again.header("location"), Some("/console/?done=decided"));
+}
+
+#[test]
+fn declining_takes_a_reason() {
+    let server = library();
+    let id = ask(&server, "For the maps");
+    let lea = Browser::new(&server, "lea");
+    let path = format!("/inbox/access/{id}/decline");
+    let wrong = lea.post(&path, &[("reason", " ")]);
+    assert_eq!(wrong.status, 422);
+    assert!(
+        wrong
+            .body
+            .contains("Say why. The person who asked reads it.")
+    );
+    assert!(wrong.body.contains("aria-invalid=\"true\""));
+    let done = lea.post(&path, &[("reason", "Ask for read")]);
+    assert_eq!(done.status, 303);
+    let own = server.registry.access_requests(&who("ann")).unwrap();
+    let status = own.first().map(|request| &request.status);
+    assert!(matches!(
+        status,
+        Some(AccessRequestStatus::Declined { reason, .. }) if reason == "Ask for read"
+    ));
+}
+
+#[test]
+fn a_requested_authority_is_decided_by_the_one_above() {
+    let server = library();
+    let registry = &server.registry;
+    for path in ["20.1.5", "20.1.6"] {
+        let new = NewAuthority {
+            reason: "Theses from January".to_string(),
+            ..NewAuthority::default()
+        };
+        registry.request_authority(&who("ann"), path, new).unwrap();
+    }
+    let lea = Browser::new(&server, "lea");
+    assert_eq!(lea.count("/"), 2);
+    assert!(lea.get("/").body.contains("Theses from January"));
+    let eve = Browser::new(&server, "eve");
+    assert!(!eve.get("/").body.contains("20.1.5"));
+    assert_eq!(
+        eve.post("/inbox/authorities/20.1.5/approve", &[]).status,
+        403
+    );
+    assert_eq!(
+        lea.post("/inbox/authorities/20.1.5/approve", &[]).status,
+        303
+    );
+    let reason = [("reason", "Use 20.1.5")];
+    let declined = lea.post("/inbox/authorities/20.1.6/decline", &reason);
+    assert_eq!(declined.status, 303);
+    assert_eq!(lea.count("/"), 0);
+    let asked = registry.authority_requests(&who("ann")).unwrap();
+    let statuses: Vec<_> = asked.iter().map(|request| &request.status).collect();
+    assert!(matches!(
+        statuses.as_slice(),
+        [
+            AuthorityRequestStatus::Approved { .. },
+            AuthorityRequestStatus::Declined { reason, .. }
+        ] if reason == "Use 20.1.5"
+    ));
+}
+
+#[test]
+fn reserved_names_wait_for_those_who_may_activate_them() {
+    let server = library();
+    let reserved = NewName {
+        reserve: true,
+        ..NewName::default()
+    };
+    let created = server
+        .registry
+        .create_name(&OPERATOR, "20.1/hidden", reserved);
+    created.unwrap();
+    let wim = Browser::new(&server, "wim");
+    for _ in 0..200 {
+        if wim.count("/") == 1 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(wim.get("/").body.contains("1 reserved name waits"));
+    assert_eq!(Browser::new(&server, "eve").count("/"), 0);
+}
+
+fn host_change(from: &str) -> Vec<(&str, &str)> {
+    vec![
+        ("kind", "host"),
+        ("authority", "20.1"),
+        ("from", from),
+        ("to", "new.example"),
+        ("changed", "2"),
+        ("confirmed", "yes"),
+    ]
+}
+
+/// The last job, when it has ended.
+fn ended(server: &Server) -> u64 {
+    for _ in 0..500 {
+        let page = server.registry.latest_jobs(&OPERATOR, None, 1).unwrap();
+        if let Some(job) = page.jobs.first().filter(|job| job.ended.is_some()) {
+            return job.number;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("the job does not end");
+}
+
+fn url_of(server: &Server, id: &str) -> String {
+    let shown = server.registry.show(&OPERATOR, id).unwrap();
+    let value = shown.record.values.first().unwrap();
+    String::from_utf8_lossy(&value.data).into_owned()
+}
+
+#[test]
+fn a_job_is_previewed_confirmed_run_and_undone() {
+    let server = library();
+    let wim = Browser::new(&server, "wim");
+    let query = "kind=host&authority=20.1&from=old.example&to=new.example";
+    let preview = wim.get(&format!("/jobs/new?preview=1&{query}")).body;
+    assert!(preview.contains("Apply to 2 names"), "{preview}");
+    assert!(preview.contains("new.<wbr>example/<wbr>a"), "{preview}");
+    assert_eq!(url_of(&server, "20.1/a"), "https://old.example/a");
+
+    let unconfirmed: Vec<_> = host_change("old.example")
+        .into_iter()
+        .filter(|(name, _)| *name != "confirmed")
+        .collect();
+    assert_eq!(wim.post("/jobs/new", &unconfirmed).status, 422);
+    // Another number of names than was shown.
+    let mut other = host_change("old.example");
+    other.retain(|(name, _)| *name != "changed");
+    other.push(("changed", "3"));
+    assert_eq!(wim.post("/jobs/new", &other).status, 409);
+    let wrong = wim.get("/jobs/new?preview=1&kind=host&authority=20.1&from=a%20b&to=c");
+    assert_eq!(wrong.status, 422);
+    assert!(wrong.body.contains("value=\"a b\""), "what was typed stays");
+    assert_eq!(url_of(&server, "20.1/a"), "https://old.example/a");
+
+    let started = wim.post("/jobs/new", &host_change("old.example"));
+    assert_eq!(started.status, 303, "{}", started.body);
+    let job = ended(&server);
+    assert_eq!(url_of(&server, "20.1/a"), "https://new.example/a");
+    let page = wim.get(&format!("/jobs/{job}"));
+    assert!(page.body.contains("Undo…") && page.body.contains("Done"));
+    let table = wim.get(&format!("/jobs/{job}/report.csv")).body;
+    assert!(table.contains("change,20.1/a,"), "{table}");
+
+    // A job of another account is as if it did not exist.
+    let eve = Browser::new(&server, "eve");
+    for path in ["", "/report", "/report.csv", "/undo"] {
+        let found = eve.get(&format!("/jobs/{job}{path}"));
+        assert_eq!(found.status, 404, "{path}");
+    }
+    for path in ["stop", "resume", "undo"] {
+        assert_eq!(eve.post(&format!("/jobs/{job}/{path}"), &[]).status, 404);
+    }
+    assert!(!eve.get("/jobs").body.contains("old.example"));
+    assert_eq!(wim.get("/jobs/99").status, 404);
+
+    let undo = wim.get(&format!("/jobs/{job}/undo")).body;
+    assert!(
+        undo.contains("https:<wbr>//<wbr>old.<wbr>example") || undo.contains("old.<wbr>example")
+    );
+    assert_eq!(wim.post(&format!("/jobs/{job}/undo"), &[]).status, 303);
+    assert!(ended(&server) > job);
+    assert_eq!(url_of(&server, "20.1/a"), "https://old.example/a");
+    // Sent twice.
+    let again = wim.post(&format!("/jobs/{job}/undo"), &[]);
+    assert_eq!(again.header("location"), Some("/console/jobs"));
+}
+
+#[test]
+fn many_names_are_changed_only_with_a_role() {
+    let server = library();
+    let eve = Browser::new(&server, "eve");
+    let query = "preview=1&kind=host&authority=20.1&from=old.example&to=new.example";
+    let denied = eve.get(&format!("/jobs/new?{query}"));
+    assert_eq!(denied.status, 403);
+    assert!(!denied.body.contains("20.1/a"));
+    assert_eq!(
+        eve.post("/jobs/new", &host_change("old.example")).status,
+        403
+    );
+    assert_eq!(url_of(&server, "20.1/a"), "https://old.example/a");
+}
+
+#[test]
+fn events_are_those_of_ones_own_authorities() {
+    let server = library();
+    let (wim, eve, boss) = (
+        Browser::new(&server, "wim"),
+        Browser::new(&server, "eve"),
+        Browser::new(&server, "boss"),
+    );
+    assert!(wim.get("/events").body.contains("20.<wbr>1/<wbr>a"));
+    for path in ["/events", "/events.csv", "/events.atom"] {
+        let page = eve.get(path);
+        assert_eq!(page.status, 200);
+        assert!(!page.body.contains("20.1/a") && !page.body.contains("20.<wbr>1/<wbr>a"));
+    }
+    assert!(
+        boss.get("/events?action=account")
+            .body
+            .contains("<strong>account</strong>")
+    );
+    assert!(
+        !wim.get("/events?action=account")
+            .body
+            .contains("<strong>account</strong>")
+    );
+    let wrong = wim.get("/events?since=yesterday");
+    assert_eq!(wrong.status, 422);
+    assert!(wrong.body.contains("value=\"yesterday\""));
+    assert_eq!(wim.get("/events?authority=20.2").status, 422);
+    assert_eq!(wim.get("/events?authority=20.404").status, 422);
+    let table = wim.get("/events.csv?id=20.1%2Fa").body;
+    assert_eq!(table.lines().count(), 2, "{table}");
+    assert!(table.contains(",create,20.1/a,20.1,"), "{table}");
+}
+
+#[test]
+fn a_feed_reader_reads_events_with_a_token() {
+    let server = library();
+    let id = "20.1/=1+1";
+    server.name(id, &[(1, "URL", b"https://a.example/")]);
+    let path = "/api/v1/events.atom?authority=20.1";
+    assert_eq!(server.get(path).status, 401);
+    let browser = Browser::new(&server, "wim");
+    let with_cookie = server.get_with(path, &[&browser.cookie]);
+    assert_eq!(
+        with_cookie.status, 401,
+        "a session counts in the console only"
+    );
+    let token = server.token("wim", NewToken::default());
+    let feed = server.get_with(path, &[&token]);
+    assert_eq!(
+        feed.header("content-type"),
+        Some("application/atom+xml; charset=utf-8")
+    );
+    assert!(
+        feed.body.contains("<title>create 20.1/a</title>"),
+        "{}",
+        feed.body
+    );
+    let listed = server.get_with("/api/v1/events?action=create&limit=1", &[&token]);
+    let listed = listed.json();
+    assert_eq!(listed["events"][0]["name"], id);
+    assert!(listed["next"].is_string());
+    let wrong = server.get_with("/api/v1/events?action=fly", &[&token]);
+    assert_eq!(wrong.status, 400);
+}
+
+#[test]
+fn cells_that_begin_like_formulas_are_text() {
+    let server = library();
+    server.account("@sum", &[("20.1", Role::Write)]);
+    let registry = &server.registry;
+    let created = registry.create_name(&who("@sum"), "20.1/c", NewName::default());
+    created.unwrap();
+    let table = Browser::new(&server, "boss").get("/events.csv").body;
+    assert!(table.contains(",create,20.1/c,20.1,'@sum"), "{table}");
+    let begins_badly = |field: &str| field.starts_with(['=', '+', '-', '@']);
+    assert!(table.lines().all(|line| !line.split(',').any(begins_badly)));
+}
+
+#[test]
+fn a_namespace_is_proposed_commented_and_registered() {
+    let server = library();
+    let registry = &server.registry;
+    registry
+        .create_authority(&OPERATOR, "info:", NewAuthority::default())
+        .ok();
+    let (ann, boss) = (Browser::new(&server, "ann"), Browser::new(&server, "boss"));
+    let mut form = vec![
+        ("namespace", "est-survey"),
+        ("title", "Survey <i>sheets</i>"),
+        ("organisation", "Survey Office"),
+        ("contact", "survey@example.org"),
+        ("syntax", "Digits."),
+        ("case", "lower"),
+        ("in-use", "yes"),
+        ("without-uri", "yes"),
+    ];
+    let wrong = ann.post("/namespaces/new", &form);
+    assert_eq!(wrong.status, 422, "it is not declared public");
+    assert!(wrong.body.contains("value=\"est-survey\""));
+    form.push(("public", "yes"));
+    let proposed = ann.post("/namespaces/new", &form);
+    assert_eq!(
+        proposed.header("location"),
+        Some("/console/namespaces/est-survey?done=propose")
+    );
+    assert_eq!(boss.count("/"), 1);
+    assert_eq!(ann.count("/"), 0);
+
+    let path = "/namespaces/est-survey";
+    assert_eq!(
+        ann.post(&format!("{path}/comments"), &[("text", "")])
+            .status,
+        422
+    );
+    let said = ann.post(
+        &format!("{path}/comments"),
+        &[("text", "<b>Since 1891</b>")],
+    );
+    assert_eq!(said.status, 303);
+    let page = boss.get(path).body;
+    assert!(page.contains("Since 1891") && !page.contains("<b>Since"));
+    assert!(page.contains("Register…") && page.contains("Decline the proposal…"));
+    assert!(!ann.get(path).body.contains("Register…"));
+
+    let approve = format!("{path}/acts/approve");
+    assert_eq!(ann.post(&approve, &[("why", "mine")]).status, 403);
+    let unreasoned = boss.post(&approve, &[("why", "")]);
+    assert_eq!(unreasoned.status, 422);
+    let stale = boss.post(&approve, &[("why", "letterhead"), ("version", "7")]);
+    assert_eq!(stale.status, 422);
+    assert!(stale.body.contains("letterhead"), "what was typed stays");
+    let done = boss.post(&approve, &[("why", "letterhead"), ("version", "1")]);
+    assert_eq!(done.status, 303, "{}", done.body);
+    assert_eq!(boss.count("/"), 0);
+    assert_eq!(boss.post(&format!("{path}/acts/fly"), &[]).status, 404);
+    assert_eq!(boss.get("/namespaces/nobody").status, 404);
+
+    let claim = ann.post("/namespaces/lccn/acts/claim", &[("why", "our letter")]);
+    assert_eq!(claim.status, 303);
+    assert_eq!(boss.count("/"), 1);
+    let refused = boss.post("/namespaces/lccn/acts/refuse", &[("why", "no answer")]);
+    assert_eq!(refused.status, 303);
+    assert_eq!(boss.count("/"), 0);
+}
+
+#[test]
+fn only_administrators_see_the_server() {
+    let setting = ShownSetting {
+        key: "web.name".to_string(),
+        value: "Library <&>".to_string(),
+        origin: "handfast.toml",
+    };
+    let server = library_with(WebSettings {
+        configuration: vec![setting],
+        ..WebSettings::default()
+    });
+    let boss = Browser::new(&server, "boss").get("/server").body;
+    assert!(boss.contains("Library &lt;&amp;&gt;") || boss.contains("Library &#60;&#38;&#62;"));
+    assert!(boss.contains("No backup of this folder is known"));
+    for account in ["lea", "ann"] {
+        let browser = Browser::new(&server, account);
+        for path in ["/server", "/server/sign-ins"] {
+            let page = browser.get(path);
+            assert_eq!(page.status, 403, "{account} {path}");
+            assert!(page.body.contains("administrators"));
+        }
+        let inbox = browser.get("/").body;
+        assert!(!inbox.contains("/console/server") && !inbox.contains("First steps"));
+    }
+    let sign_ins = Browser::new(&server, "boss").get("/server/sign-ins?account=lea");
+    assert!(sign_ins.body.contains("signed in"));
+}
+
+#[test]
+fn a_new_server_has_first_steps() {
+    let server = Setup::new().shared_keys().start(|_| ());
+    server.account("boss", &[]);
+    let promotion = AccountChange {
+        administrator: Some(true),
+        ..AccountChange::default()
+    };
+    let changed = server
+        .registry
+        .change_account(&OPERATOR, "boss", &promotion);
+    changed.unwrap();
+    let boss = Browser::new(&server, "boss");
+    let page = boss.get("/").body;
+    for step in ["Public address", "Certificate", "First prefix", "Backup"] {
+        assert!(page.contains(step), "{step}");
+    }
+    assert!(!page.contains(">Done<"), "{page}");
+    let folder = tempfile::tempdir().unwrap();
+    server.registry.backup(&folder.path().join("copy")).unwrap();
+    assert!(boss.get("/").body.contains("Done"));
+}
+
+#[test]
+fn a_withdrawn_name_is_previewed_with_its_state() {
+    let server = library();
+    let values = vec![NewValue::new(1, "URL", b"https://old.example/c")];
+    server.put("20.1/c", values);
+    let ids = ["20.1/c".to_string()];
+    let registry = &server.registry;
+    let done = registry.withdraw_all(&who("wim"), &ids, "gone", false, &mut |_| ());
+    let job = done.unwrap().job.unwrap().number;
+    let wim = Browser::new(&server, "wim");
+    let undo = wim.get(&format!("/jobs/{job}/undo")).body;
+    assert!(
+        undo.contains("Withdrawn") && undo.contains("becomes"),
+        "{undo}"
+    );
+    let shown = registry.show(&OPERATOR, "20.1/c").unwrap();
+    assert_eq!(shown.record.state, State::Withdrawn);
+}
