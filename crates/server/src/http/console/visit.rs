@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use handfast_registry::{Principal, Registry, Session, Waiting};
+use handfast_registry::{CitableLinks, Principal, Registry, Session, Waiting};
 use hyper::body::Bytes;
 use hyper::http::request::Parts;
 
@@ -113,6 +113,13 @@ impl<'v> Visit<'v> {
 
     pub(super) fn registry(&self) -> &Registry {
         self.web.registry()
+    }
+
+    /// What makes citable links: at the resolver or public URL of the configuration, or at the
+    /// address that the browser has asked.
+    pub(super) fn links(&self) -> CitableLinks {
+        let configured = CitableLinks::configured(&self.registry().rules(), None);
+        configured.unwrap_or_else(|| CitableLinks::new(&*self.base))
     }
 
     /// Who acts: the account that is signed in, or nobody.
