@@ -4,6 +4,7 @@
 
 mod authorities;
 mod browser;
+mod hostile;
 mod names_list;
 mod one_name;
 mod people;
