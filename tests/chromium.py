@@ -96,6 +96,8 @@ class Program:
                 self.base = 'http://' + told['web']
                 self.link = told.get('signIn')
                 break
+        else:
+            raise AssertionError(f'the server did not start: {self.panics()}')
         # What the server prints later must not fill the pipe.
         threading.Thread(target=self.server.stdout.read, daemon=True).start()
         return self

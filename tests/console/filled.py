@@ -23,7 +23,7 @@ def fill(handfast, words=plain, with_secrets=True):
     for authority, title in ((OPEN, 'Map Collection'), (OTHER, 'Early Prints')):
         run('authority', 'create', authority, '--title', words(title, 'authority title'))
     for account, title in (('nobody', 'Nora Body'), ('reader', 'Rita Reader'), ('writer', 'Walter Writer'), ('lead', 'Lena Lead'),
-                           ('admin', 'Adam Admin'), ('root', 'Ruth Root')):
+                           ('admin', 'Adam Admin'), ('root', 'Ruth Root'), ('asker', 'Asta Asker')):
         more = ['--administrator'] if account == 'root' else []
         run('user', 'create', account, '--title', words(title, 'account title'), '--email', f'{account}@library.example', *more)
     for account, role in (('reader', 'read'), ('writer', 'write'), ('lead', 'lead'), ('admin', 'admin')):
@@ -61,8 +61,8 @@ def names(run, words):
 
 
 def registrations(run, words):
-    run('access', 'request', OPEN, '--as', 'nobody', '--role', 'write', '--reason', words('I catalogue maps.', 'reason'))
-    run('authority', 'request', f'{OPEN}.7', '--as', 'nobody', '--title', words('Globes', 'authority title'))
+    run('access', 'request', OPEN, '--as', 'asker', '--role', 'write', '--reason', words('I catalogue maps.', 'reason'))
+    run('authority', 'request', f'{OPEN}.7', '--as', 'asker', '--title', words('Globes', 'authority title'))
     run('namespace', 'propose', 'harbour', '--as', 'writer', '--title', words('Harbour numbers', 'namespace title'),
         '--organisation', words('Harbour Office', 'organisation'), '--contact', 'https://harbour.example/', '--case', 'lower',
         '--declare', 'in-use', '--why', words('They are on every quay.', 'reason'))

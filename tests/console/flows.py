@@ -31,7 +31,7 @@ def all_flows(world):
     reserve_and_activate(world, colleague)
     withdraw_and_restore(world, admin)
     ask_for_access(world, admin, colleague)
-    somebody_leaves(world, admin, colleague)
+    leaving(world, admin, colleague)
 
 
 def first_sign_in(world, hand):
@@ -304,7 +304,7 @@ def ask_for_access(world, admin, colleague):
     contains('who granted it', colleague.text(), 'admin')
 
 
-def somebody_leaves(world, admin, colleague):
+def leaving(world, admin, colleague):
     """Flow 11, first part: what somebody has is on one page; they are suspended."""
     admin.menu('People')
     admin.link(re.compile('Ann, Map Collection'))

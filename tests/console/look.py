@@ -44,7 +44,7 @@ def everything(handfast, client):
             continue
         paths = things.paths(pattern)
         # Every state of a name where it shows; otherwise one of a kind is enough.
-        is_of_states = pattern in ('/names/{id}', '/names/{id}/edit', '/names/{id}/history')
+        is_of_states = pattern in ('/names/{id}', '/names/{id}/edit', '/names/{id}/history', '/names/{id}/activate', '/names/{id}/restore')
         for path in paths if is_of_states else paths[:1]:
             pages.setdefault(picture_name(path), path)
     pages.update(

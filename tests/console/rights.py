@@ -9,6 +9,7 @@ Doing: every form that an administrator sees is sent by every weaker account, an
 
 import collections
 import difflib
+import pathlib
 import re
 
 import chromium
@@ -18,6 +19,7 @@ from filled import OPEN, OTHER, PREFIX, ROLES, SECRET, fill
 from page_list import Things, is_open, pattern_of, routes
 from people import Client, Forms, signed_in
 
+TABLE_FILE = pathlib.Path(__file__).resolve().parents[2] / 'target' / 'console' / 'rights.md'
 # Accounts that have no role on OTHER.
 WEAK = [role for role in ROLES if role not in ('anonymous', 'administrator')]
 ACCOUNTS = {'administrator': 'root'}
@@ -33,20 +35,27 @@ VARYING = [
     (re.compile(r'<time[^>]*>[^<]*</time>'), 'time'),
     (re.compile(r'\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?'), 'time'),
     (re.compile(r'\d+ \w+ \d{4}, \d\d:\d\d'), 'time'),
-    (re.compile(r'as of event [\d,]+'), 'as of event'),
+    (re.compile(r'as of event [\d,]+', re.IGNORECASE), 'as of event'),
     (re.compile(r'127\.0\.0\.1:\d+'), 'host'),
     (re.compile(r'name="once" value="[^"]*"'), 'once'),
     (re.compile(r'/static/[^"]*'), 'static'),
     (re.compile(r'tmp[a-z0-9_]{8}'), 'folder'),
 ]
-# Whoever is signed in may ask for something; it leaves an event.
+# Everybody who is signed in may ask for something; it leaves an event.
 MAY_ASK = {'/authorities/{authority}/ask', '/authorities/{authority}/children', '/authorities/new', '/namespaces/new',
            '/namespaces/{namespace}/comment', '/namespaces/{namespace}/claim', '/namespaces/{namespace}/comments'}
 # Forms about oneself.
 OWN = ('/me', '/password', '/sign-out', '/sign-in', '/again', '/enter', '/draft')
+# Forms that a page shows only in a state that passes: while a job runs, or after a conflict.
+HIDDEN = [
+    *((f'/console/jobs/{job}/{act}', []) for job in (1, 2) for act in ('stop', 'resume')),
+    *((f'/console/names/{name.replace("/", "%2F")}/merge',
+       [('version', '1'), ('event', '1'), ('theirs', '2'), ('mine', '1 URL https://moved.example/'), ('do', 'save')])
+      for name in (f'{OTHER}/print-1', f'{OTHER}/{SECRET}-1', f'{OPEN}/map-1')),
+]
 FILLING = {
     'reason': 'because', 'title': 'Another title', 'name': 'new-name', 'to': 'writer', 'account': 'writer', 'count': '2', 'why': 'because',
-    'text': 'words', 'comment': 'words', 'urls': 'https://elsewhere.example/', 'url': 'https://elsewhere.example/', 'from': 'one.example',
+    'text': 'words', 'comment': 'words', 'urls': 'https://moved.example/', 'url': 'https://moved.example/', 'from': 'one.example',
     'successor': f'{OPEN}/map-1', 'names': f'{OTHER}/{SECRET}-1', 'password': 'x' * 20, 'email': 'x@library.example',
 }
 
@@ -82,7 +91,7 @@ def things(client):
     secret, shown = f'{OTHER}/{SECRET}-1', f'{OTHER}/print-1'
     jobs = sorted(set(re.findall(r'/console/jobs/([^"/?]+)', client.get('/console/jobs').text)) - {'new'})
     return Things(
-        name=[secret, shown, f'{OTHER}/none', f'{OPEN}/map-1', f'{OPEN}/map-3'], authority=[OTHER, OPEN, PREFIX, f'{OPEN}.7'],
+        name=[secret, shown, f'{OTHER}/none', f'{OPEN}/map-1', f'{OPEN}/map-2', f'{OPEN}/map-3'], authority=[OTHER, OPEN, PREFIX, f'{OPEN}.7'],
         account=[f'{SECRET}-ann', f'{SECRET}-ben', 'writer', 'none'], group=[f'{SECRET}-group', 'staff', 'none'],
         event=[*numbers(secret)[:1], *numbers(shown)[:1], *numbers(f'{OPEN}/map-1')[:1], '999999'], code=['none'], draft=['none'],
         session=['none'], token=['none'], namespace=['harbour', 'none'], job=[*jobs, '999999'], request=['999999'])
@@ -102,6 +111,9 @@ def questions(client):
         paths |= {f'/console/events?account={account}', f'/console/events?by={account}', f'/console/authorities/{OTHER}/why?who={account}'}
     for name in (f'{SECRET}-1', 'none'):
         paths |= {f'/console/names/new/check?authority={OTHER}&name={name}', f'/console/mint/example?authority={OTHER}&style=sequence&start={name}'}
+    for authority in (OTHER, PREFIX, OPEN):
+        for host in ('one.example', f'{SECRET}2.example'):
+            paths.add(f'/console/jobs/new?preview=1&kind=host&authority={authority}&from={host}&to=x.example')
     paths |= {f'/{OTHER}/{SECRET}-1', f'/{OTHER}/{SECRET}-1?noredirect', f'/{OTHER}/{SECRET}-11', f'/{OTHER}/print-1?noredirect',
               f'/registry/authorities/{OTHER}', '/registry/authorities', '/registry/'}
     return sorted(path for path in paths if '/enter/' not in path and not path.endswith('/proof'))
@@ -121,12 +133,18 @@ def seeing(left, right):
     # Everybody was seen in both, on the same day.
     right.clients['administrator'].get('/console/')
     faults, count, statuses = [], 0, collections.Counter()
+    table = collections.defaultdict(collections.Counter)
     for role in ['anonymous', *WEAK]:
         for path in asked:
             one, two = (side.clients[role].get(path) for side in (left, right))
             count += 1
             statuses[one.status] += 1
+            table[(pattern_of(path, 'GET') or 'public pages', role)][one.status] += 1
             faults += fault(f'{role} GET {path}', one, two)
+    for path in asked:
+        answer = left.clients['administrator'].get(path)
+        table[(pattern_of(path, 'GET') or 'public pages', 'administrator')][answer.status] += 1
+    write_table(table)
     sent = [form for form in forms(left.clients['administrator'], asked) if OTHER in str(form) or SECRET in str(form)]
     sent += [('/console/activate', [('names', f'{OTHER}/{SECRET}-1'), ('do', 'preview')]),
              ('/console/names/new', [('authority', OTHER), ('name', f'{SECRET}-1'), ('do', 'create')]),
@@ -142,8 +160,19 @@ def seeing(left, right):
             count += 1
             statuses[one.status] += 1
             faults += fault(f'{role} POST {path} {form}', one, two)
-    check(f'{len(faults)} answers tell of another authority:\n' + '\n'.join(faults[:40]), len(faults), 0)
+    different = list({text.split('\n', 1)[-1]: text for text in faults}.values())
+    check(f'{len(faults)} answers tell of another authority:\n' + '\n'.join(different[:40]), len(faults), 0)
     return f'{count} questions about {OTHER} by {len(WEAK) + 1} roles, none tells more: {dict(statuses)}'
+
+
+def write_table(table):
+    """The table page × role, for people: how often each status was answered."""
+    lines = ['| page | ' + ' | '.join(ROLES) + ' |', '| --- ' * (len(ROLES) + 1) + '|']
+    for pattern in sorted({pattern for pattern, _ in table}):
+        cells = [', '.join(f'{status}: {count}' for status, count in sorted(table[(pattern, role)].items())) for role in ROLES]
+        lines.append(f'| `{pattern}` | ' + ' | '.join(cells) + ' |')
+    TABLE_FILE.parent.mkdir(parents=True, exist_ok=True)
+    TABLE_FILE.write_text('\n'.join(lines) + '\n')
 
 
 def fault(what, one, two):
@@ -186,7 +215,7 @@ def doing(side):
     """Every form that an administrator sees, sent by every weaker account, changes nothing that it may not."""
     administrator = side.clients['administrator']
     paths = questions(administrator)
-    all_forms = [(action, fields) for action, fields in forms(administrator, paths) if not is_own(action)]
+    all_forms = [(action, fields) for action, fields in forms(administrator, paths) if not is_own(action)] + HIDDEN
     tried, faults, statuses = 0, [], collections.Counter()
     covered = {pattern_of(action, 'POST') for action, _ in all_forms}
     for role in ('anonymous', 'nobody', 'reader', 'writer', 'lead', 'admin'):

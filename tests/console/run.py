@@ -11,6 +11,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 
@@ -116,16 +117,21 @@ def main(program, browser_path, axe, *parts):
         print(f'{parts[0]}: {chromium.passed} passed in {time.monotonic() - began:.0f} s {said}'.rstrip())
         return
     todo = list(parts) or (ALL if os.environ.get('CONSOLE_ALL') else SHORT)
-    running, failed = [], []
+    running, failed = {}, []
     while todo or running:
         while todo and len(running) < (os.cpu_count() or 2):
-            part = todo.pop(0)
+            part, said = todo.pop(0), tempfile.TemporaryFile('w+')
             command = [sys.executable, __file__, program, browser_path, axe, part]
-            running.append((part, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)))
-        part, process = running.pop(0)
-        print(process.communicate()[0], end='', flush=True)
-        if process.returncode:
-            failed.append(part)
+            running[part] = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT), said
+        time.sleep(0.2)
+        for part, (process, said) in list(running.items()):
+            if process.poll() is None:
+                continue
+            said.seek(0)
+            print(said.read(), end='', flush=True)
+            del running[part]
+            if process.returncode:
+                failed.append(part)
     if failed:
         sys.exit(f'failed: {", ".join(failed)}')
 

@@ -189,7 +189,8 @@ pub struct NewAuthority {
     /// What holds for its names.
     #[serde(default, skip_serializing_if = "is_default")]
     pub policy: PolicyChange,
-    /// Why the account asks for it, for the person who decides; at most 1,000 bytes. Only with `request`.
+    /// Why the account asks for it, for the person who decides; at most 1,000 bytes. Only with
+    /// `request`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::ACCESS_REASON), example = &"We digitise the maps")]
     pub reason: Option<String>,

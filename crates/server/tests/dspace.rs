@@ -66,7 +66,11 @@ fn redirects(server: &Server) {
             302,
             "location: https://repo.example/items/1/x\r\n",
         ),
-        ("/123456789/1?noredirect", 200, "<td>100<td>URL<td>"),
+        (
+            "/123456789/1?noredirect",
+            200,
+            "<td data-label=\"Index\">100</td><td data-label=\"Type\">URL</td>",
+        ),
         ("/123456789/1?action=api", 200, "\"index\":100"),
         (
             "/123456789/a%3Fb",

@@ -104,11 +104,10 @@ impl Registry {
                 let granted = view.grant_events(authority, &wanted)?;
                 for (grant, event) in wanted.into_iter().zip(granted) {
                     let through = group_of(account, grant);
-                    let joined = match &through {
+                    let (joined_by, joined_at) = match &through {
                         Some(_) => view.joined(account, &grant.to)?,
-                        None => None,
+                        None => (None, None),
                     };
-                    let (joined_by, joined_at) = joined.unwrap_or_default();
                     reasons.push(Reason {
                         joined_by,
                         joined_at,
@@ -270,19 +269,20 @@ impl View<'_> {
         })
     }
 
-    /// Who added an account to a group, and when.
+    /// Who added an account to a group, and when, as far as that is known.
     fn joined(
         &self,
         account: &Principal,
         group: &Principal,
-    ) -> Result<Option<(Option<Principal>, Option<u64>)>, RegistryError> {
-        let Some(number) = self.membership_event(account, group)? else {
-            return Ok(None);
+    ) -> Result<(Option<Principal>, Option<u64>), RegistryError> {
+        let event = match self.membership_event(account, group)? {
+            Some(number) => self.event(number)?,
+            None => None,
         };
-        let Some(event) = self.event(number)? else {
-            return Ok(None);
-        };
-        Ok(Some((self.actor(&event.actor)?, Some(event.time))))
+        match event {
+            Some(event) => Ok((self.actor(&event.actor)?, Some(event.time))),
+            None => Ok((None, None)),
+        }
     }
 
     /// For each grant of an authority, the event since which it has been there without a break;

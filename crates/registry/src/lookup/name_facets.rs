@@ -138,7 +138,13 @@ impl View<'_> {
         let listable = self.listable_authorities(who, authority, filter.with_children)?;
         let mut states = StateCounts::default();
         match &listable.authorities {
-            None => counts.values().for_each(|own| states.add_all(*own)),
+            // The names of the server itself are in no list, and are not counted.
+            None => {
+                let keys = self.all_authority_keys()?;
+                for own in keys.iter().filter_map(|key| counts.get(key)) {
+                    states.add_all(*own);
+                }
+            }
             Some(paths) => {
                 for own in paths.iter().filter_map(|path| counts.get(path.key())) {
                     states.add_all(*own);

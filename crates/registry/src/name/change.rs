@@ -100,16 +100,20 @@ impl Registry {
         })
     }
 
-    /// A name that the principal may activate, or why not. Nothing is changed.
-    pub fn check_activation(&self, who: &Principal, id: &str) -> Result<ListedName, RegistryError> {
+    /// For each name whether the principal may activate it, or why not. Nothing is changed.
+    pub fn check_activation(
+        &self,
+        who: &Principal,
+        ids: &[String],
+    ) -> Result<Vec<Result<ListedName, RegistryError>>, RegistryError> {
         self.dry_run(who, |change_set| {
-            let mut name = change_set.find(id)?;
-            let shown = Shown {
-                key: name.key.clone(),
-                record: name.record.clone(),
+            let check = |id: &String| {
+                let mut name = change_set.find(id)?;
+                let (key, record) = (name.key.clone(), name.record.clone());
+                name.activate(change_set)?;
+                Ok(ListedName::new(Shown { key, record }))
             };
-            name.activate(change_set)?;
-            Ok(ListedName::new(shown))
+            Ok(ids.iter().map(check).collect())
         })
     }
 

@@ -179,7 +179,6 @@ mod tests {
             email: "new@example.org".into(),
             authority: Some(authority.into()),
             role: Some(role),
-            ..NewInvitation::default()
         }
     }
 

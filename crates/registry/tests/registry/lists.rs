@@ -355,7 +355,13 @@ fn events_are_found_in_a_long_log_with_and_without_derived_data() {
     let scene = library();
     let ann = account("ann");
     let many = |count: u64| {
-        let minted = scene.mint(&OPERATOR, "20.2", None, count, &[], |_| Ok(()));
+        let minted = scene.mint(
+            &OPERATOR,
+            "20.2",
+            &MintOptions::default(),
+            count,
+            |_| Ok(()),
+        );
         minted.unwrap();
     };
     many(9_000);

@@ -1,8 +1,6 @@
 //! Limits on what one account may store, and bounded responses.
 
-use handfast_registry::{
-    AuthorityAction, Edit, HistoryPoint, Import, JobKind, NewToken, Outcome, Role,
-};
+use handfast_registry::{Edit, HistoryPoint, Import, JobKind, NewToken, Outcome, Role};
 
 use super::*;
 

@@ -62,10 +62,14 @@ fn filter(call: &Call, authority: &str) -> Result<Option<NameFilter>, Problem> {
         let problem = "`changed-since` is a time such as 2026-11-15T12:00:00Z";
         parse_rfc3339(text).ok_or_else(|| Problem::usage(problem))
     });
+    let state = call.query("state").map(|text| {
+        let problem = "`state` is active, reserved or withdrawn";
+        State::parse(text).ok_or_else(|| Problem::usage(problem))
+    });
     let filter = NameFilter {
         authority: Some(authority.to_string()),
         with_children: call.flag("children")?,
-        state: call.query("state").and_then(State::parse),
+        state: state.transpose()?,
         words: words.map_err(|error| Problem::usage(format!("`q`: {error}")))?,
         changed_since: since.transpose()?,
         ..NameFilter::default()

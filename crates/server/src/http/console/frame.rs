@@ -1,5 +1,7 @@
 //! The frame of the console's pages: menu, breadcrumb, messages, and the same by command.
 
+use std::fmt::Display;
+
 use askama::Template;
 use hyper::header::CONTENT_SECURITY_POLICY;
 use hyper::{Response, StatusCode};
@@ -155,7 +157,7 @@ impl<'a> ConsoleFrame<'a> {
     }
 
     /// The message about a field of a row, which has the number of its row behind its name.
-    pub(super) fn row_error(&self, field: &str, row: &usize) -> Option<&str> {
+    pub(super) fn row_error(&self, field: &str, row: &impl Display) -> Option<&str> {
         self.error(&format!("{field}-{row}"))
     }
 

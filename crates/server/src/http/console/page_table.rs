@@ -93,11 +93,11 @@ pub(super) fn find(method: &Method, path: &str) -> Option<(&'static PageRoute, V
     let path = if path.is_empty() { "/" } else { path };
     let routes = AREAS.iter().flat_map(|area| area.iter());
     let mut routes = routes.filter(|route| route.method == method);
-    routes.find_map(|route| Some((route, places(route.path, path)?)))
+    routes.find_map(|route| Some((route, parameters(route.path, path)?)))
 }
 
 /// What stands for the braces of a pattern, if a path is like it.
-fn places(pattern: &str, path: &str) -> Option<Vec<String>> {
+fn parameters(pattern: &str, path: &str) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut segments = path.split('/');
     for expected in pattern.split('/') {
@@ -118,11 +118,11 @@ mod tests {
 
     #[test]
     fn braces_stand_for_one_segment() {
-        let id = places("/names/{id}/edit", "/names/20.1%2Fa/edit");
+        let id = parameters("/names/{id}/edit", "/names/20.1%2Fa/edit");
         assert_eq!(id, Some(vec!["20.1/a".to_string()]));
-        assert_eq!(places("/names/{id}", "/names/20.1/a"), None);
-        assert_eq!(places("/names/{id}", "/names/"), None);
-        assert_eq!(places("/", "/"), Some(vec![]));
+        assert_eq!(parameters("/names/{id}", "/names/20.1/a"), None);
+        assert_eq!(parameters("/names/{id}", "/names/"), None);
+        assert_eq!(parameters("/", "/"), Some(vec![]));
     }
 
     /// The suite `tests/console` tries every page as every kind of account: it must know them all.

@@ -53,11 +53,10 @@ struct OverviewOfAuthority<'a> {
     can_grant: String,
     /// The next role to ask for.
     ask_for: Option<&'static str>,
-    may_change: bool,
-    may_retire: bool,
-    may_transfer: bool,
-    requested_by: Option<String>,
-    may_decide: bool,
+    /// Pages that change it, with their words.
+    changes: Vec<(String, &'static str)>,
+    /// Who has asked for it, and whether the person decides that.
+    requested: Option<(String, bool)>,
     /// The open request of the person for a role here.
     asked: Option<AccessRequest>,
     has_own_requests: bool,
@@ -81,24 +80,23 @@ struct ShownOwnRole {
 pub(super) fn show(visit: &Visit<'_>) -> Answered {
     let here = Here::load(visit)?;
     let (registry, who, id) = (visit.registry(), visit.who(), here.id());
-    let requested_by = match &here.authority.status {
-        AuthorityStatus::Requested { by } => Some(by.to_string()),
+    let requested = match &here.authority.status {
+        AuthorityStatus::Requested { by } => Some((by.to_string(), here.rights.is_over)),
         _ => None,
     };
     let is_seen = here.has(Role::Read);
-    let counts = match requested_by {
-        Some(_) => None,
-        None => {
-            let counts = registry.counts(&id)?;
-            let visible = |of: StateCounts| if is_seen { of.total() } else { of.public() };
-            Some(ShownCounts {
-                active: counts.active,
-                withdrawn: counts.withdrawn,
-                reserved: is_seen.then_some(counts.reserved),
-                with_children: visible(counts.with_children),
-                as_of_event: counts.as_of_event,
-            })
-        }
+    let counts = if requested.is_some() {
+        None
+    } else {
+        let counts = registry.counts(&id)?;
+        let visible = |of: StateCounts| if is_seen { of.total() } else { of.public() };
+        Some(ShownCounts {
+            active: counts.active,
+            withdrawn: counts.withdrawn,
+            reserved: is_seen.then_some(counts.reserved),
+            with_children: visible(counts.with_children),
+            as_of_event: counts.as_of_event,
+        })
     };
     let reasons = registry.why(&who, &who, &id)?;
     let role = reasons.first().map(|reason| ShownOwnRole {
@@ -132,11 +130,8 @@ pub(super) fn show(visit: &Visit<'_>) -> Answered {
         counts,
         can_grant: can_grant(visit, &here)?,
         ask_for,
-        may_change: is_active && (here.has(Role::Lead) || here.rights.is_over),
-        may_retire: is_active && here.rights.is_over,
-        may_transfer: is_active && here.has(Role::Admin),
-        may_decide: here.rights.is_over && requested_by.is_some(),
-        requested_by,
+        changes: changes(&here),
+        requested,
         role,
         has_own_requests: !own.is_empty(),
         asked: own
@@ -144,6 +139,26 @@ pub(super) fn show(visit: &Visit<'_>) -> Answered {
             .find(|request| request.status == AccessRequestStatus::Open),
     };
     Ok(page.frame.respond(StatusCode::OK, &page))
+}
+
+/// The pages on which the person may change the authority.
+fn changes(here: &Here) -> Vec<(String, &'static str)> {
+    let is_over = here.rights.is_over;
+    let all = [
+        (
+            "policy",
+            "Title, contact and policy",
+            here.has(Role::Lead) || is_over,
+        ),
+        ("transfer", "Transfer it…", here.has(Role::Admin)),
+        ("retire", "Retire it…", is_over),
+    ];
+    let path = here.path();
+    let may = all
+        .into_iter()
+        .filter(|(_, _, may)| *may && here.is_active());
+    may.map(|(page, words, _)| (format!("{path}/{page}"), words))
+        .collect()
 }
 
 /// What a role is for.

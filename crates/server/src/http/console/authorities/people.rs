@@ -63,7 +63,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Answered {
 fn people_page(visit: &Visit<'_>, status: StatusCode, error: Option<FieldError>) -> Answered {
     let here = Here::load(visit)?;
     let people = visit.registry().people(&visit.who(), &here.id())?;
-    let groups = groups_here(visit, &here)?;
+    let groups = groups_here(visit, &here);
     let q = visit.query("q").unwrap_or_default().to_string();
     let wanted = q.to_lowercase();
     let mut rows: Vec<ShownPersonHere> = Vec::new();
@@ -75,7 +75,7 @@ fn people_page(visit: &Visit<'_>, status: StatusCode, error: Option<FieldError>)
         }
         total += 1;
         if rows.len() < MAX_LISTED {
-            rows.push(shown(visit, &here, person));
+            rows.push(shown(visit, &here, &person));
         }
     }
     let (id, encoded) = (here.id(), encode(&here.id(), COMPONENT));
@@ -106,7 +106,7 @@ fn people_page(visit: &Visit<'_>, status: StatusCode, error: Option<FieldError>)
 }
 
 /// The groups with a role here, in the form of people.
-fn groups_here(visit: &Visit<'_>, here: &Here) -> Result<Vec<PersonHere>, super::PageError> {
+fn groups_here(visit: &Visit<'_>, here: &Here) -> Vec<PersonHere> {
     let (registry, who) = (visit.registry(), visit.who());
     let mut found: Vec<PersonHere> = Vec::new();
     let mut next = Some(here.authority.path.clone());
@@ -135,7 +135,7 @@ fn groups_here(visit: &Visit<'_>, here: &Here) -> Result<Vec<PersonHere>, super:
         }
         next = authority.parent;
     }
-    Ok(found)
+    found
 }
 
 /// The reason of a grant, as far as the grant itself tells it.
@@ -158,7 +158,7 @@ fn reason_of(
     }
 }
 
-fn shown(visit: &Visit<'_>, here: &Here, person: PersonHere) -> ShownPersonHere {
+fn shown(visit: &Visit<'_>, here: &Here, person: &PersonHere) -> ShownPersonHere {
     let who = person.who.to_string();
     let mut grants = here.authority.grants.iter();
     let granted = grants.find(|grant| grant.to == person.who);

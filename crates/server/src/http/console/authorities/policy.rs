@@ -20,18 +20,16 @@ const DONE: &[(&str, &str, &str)] = &[(
 
 #[derive(Template)]
 #[template(path = "console/authorities/policy.html")]
-struct PolicyPage<'a> {
+struct AuthorityPolicyPage<'a> {
     frame: ConsoleFrame<'a>,
     head: AuthorityHead,
     sentences: Vec<String>,
     typed: TypedPolicy,
     version: u64,
-    /// Whether the person may change anything here.
-    may_change: bool,
-    /// Whether the person may change more than texts, pattern and approval.
-    may_change_all: bool,
-    is_prefix: bool,
-    is_urn: bool,
+    /// `nothing`, `some` (texts, pattern and approval) or `all`.
+    may_change: &'static str,
+    /// `prefix`, `urn` or another scheme.
+    scheme: &'static str,
     has_names: bool,
 }
 
@@ -41,10 +39,14 @@ struct TypedPolicy {
     meaning: String,
     contact: String,
     pattern: String,
-    is_approved: bool,
-    is_permanent: bool,
-    is_cordra: bool,
-    is_case_sensitive: bool,
+    /// `yes` or `no`.
+    approval: String,
+    /// `permanent` or `erasable`.
+    persistence: String,
+    /// `handle` or `cordra`.
+    profile: String,
+    /// `sensitive` or `insensitive`.
+    case: String,
     ttl: String,
 }
 
@@ -56,10 +58,10 @@ impl TypedPolicy {
             meaning: authority.meaning.clone(),
             contact: authority.contact.clone(),
             pattern: policy.pattern.clone().unwrap_or_default(),
-            is_approved: policy.approval,
-            is_permanent: policy.persistence == Persistence::Permanent,
-            is_cordra: policy.cordra,
-            is_case_sensitive: policy.case_sensitive,
+            approval: either(policy.approval, "yes", "no"),
+            persistence: policy.persistence.as_str().to_string(),
+            profile: either(policy.cordra, "cordra", "handle"),
+            case: either(policy.case_sensitive, "sensitive", "insensitive"),
             ttl: policy.default_ttl.to_string(),
         }
     }
@@ -68,20 +70,19 @@ impl TypedPolicy {
     fn sent(visit: &Visit<'_>, here: &Here, has_all: bool) -> Self {
         let field = |name| visit.field(name).to_string();
         let stored = Self::stored(here);
-        let is = |name: &str, value: &str, stored: bool| match visit.field(name) {
-            _ if !has_all => stored,
-            "" => stored,
-            sent => sent == value,
+        let chosen = |name: &str, stored: String| match visit.field(name) {
+            sent if has_all && !sent.is_empty() => sent.to_string(),
+            _ => stored,
         };
         Self {
             title: field("title"),
             meaning: field("meaning"),
             contact: field("contact"),
             pattern: field("pattern"),
-            is_approved: visit.field("approval") == "yes",
-            is_permanent: is("persistence", "permanent", stored.is_permanent),
-            is_cordra: is("profile", "cordra", stored.is_cordra),
-            is_case_sensitive: is("case", "sensitive", stored.is_case_sensitive),
+            approval: field("approval"),
+            persistence: chosen("persistence", stored.persistence),
+            profile: chosen("profile", stored.profile),
+            case: chosen("case", stored.case),
             ttl: if has_all { field("ttl") } else { stored.ttl },
         }
     }
@@ -90,22 +91,21 @@ impl TypedPolicy {
     fn change(&self, here: &Here, ttl: u32) -> AuthorityChange {
         let (authority, policy) = (&here.authority, &here.authority.policy);
         let text = |new: &String, old: &String| (new != old).then(|| new.clone());
-        let is_permanent = policy.persistence == Persistence::Permanent;
         let pattern = Some(self.pattern.clone()).filter(|pattern| !pattern.is_empty());
+        let persistence = match self.persistence.as_str() {
+            "erasable" => Persistence::Erasable,
+            _ => Persistence::Permanent,
+        };
+        let differs = |new: bool, old: bool| (new != old).then_some(new);
         AuthorityChange {
             title: text(&self.title, &authority.title),
             meaning: text(&self.meaning, &authority.meaning),
             contact: text(&self.contact, &authority.contact),
             pattern: (pattern != policy.pattern).then_some(pattern),
-            approval: (self.is_approved != policy.approval).then_some(self.is_approved),
-            persistence: (self.is_permanent != is_permanent).then_some(if self.is_permanent {
-                Persistence::Permanent
-            } else {
-                Persistence::Erasable
-            }),
-            cordra: (self.is_cordra != policy.cordra).then_some(self.is_cordra),
-            case_sensitive: (self.is_case_sensitive != policy.case_sensitive)
-                .then_some(self.is_case_sensitive),
+            approval: differs(self.approval == "yes", policy.approval),
+            persistence: (persistence != policy.persistence).then_some(persistence),
+            cordra: differs(self.profile == "cordra", policy.cordra),
+            case_sensitive: differs(self.case == "sensitive", policy.case_sensitive),
             default_ttl: (ttl != policy.default_ttl).then_some(ttl),
             expects: None,
         }
@@ -133,7 +133,7 @@ fn policy_page(
     ];
     let is_active = here.is_active();
     let own = visit.registry().counts(&id)?.own();
-    let page = PolicyPage {
+    let page = AuthorityPolicyPage {
         frame: here
             .frame(visit, "Policy")
             .flash(flash(visit, DONE))
@@ -143,13 +143,26 @@ fn policy_page(
         sentences: in_words(visit, here),
         typed,
         version: here.authority.version,
-        may_change: is_active && (here.has(Role::Lead) || here.rights.is_over),
-        may_change_all: is_active && may_change_all(here),
-        is_prefix: path.prefix().is_some(),
-        is_urn: path.is_urn(),
+        may_change: if is_active && may_change_all(here) {
+            "all"
+        } else if is_active && here.has(Role::Lead) {
+            "some"
+        } else {
+            "nothing"
+        },
+        scheme: match path.prefix() {
+            Some(_) => "prefix",
+            None if path.is_urn() => "urn",
+            None => "other",
+        },
         has_names: here.has(Role::Read) && own.total() > 0,
     };
     Ok(page.frame.respond(status, &page))
+}
+
+fn either(is_first: bool, first: &str, second: &str) -> String {
+    let chosen = if is_first { first } else { second };
+    chosen.to_string()
 }
 
 fn may_change_all(here: &Here) -> bool {

@@ -40,12 +40,12 @@ const DONE: &[(&str, &str, &str)] = &[
 struct RequestsPage<'a> {
     frame: ConsoleFrame<'a>,
     head: AuthorityHead,
-    waiting: Vec<ShownRequest>,
-    own: Vec<ShownRequest>,
+    waiting: Vec<RequestHere>,
+    own: Vec<RequestHere>,
 }
 
 /// A request, for a role or for an authority.
-struct ShownRequest {
+struct RequestHere {
     /// `access` or `authority`.
     kind: &'static str,
     /// The id of the request, or the path of the authority.
@@ -125,7 +125,7 @@ fn name_of(visit: &Visit<'_>, who: &Principal) -> String {
     }
 }
 
-fn shown_access(visit: &Visit<'_>, request: AccessRequest) -> ShownRequest {
+fn shown_access(visit: &Visit<'_>, request: AccessRequest) -> RequestHere {
     let answer = match &request.status {
         AccessRequestStatus::Open => String::new(),
         AccessRequestStatus::Granted { by, .. } => {
@@ -135,7 +135,7 @@ fn shown_access(visit: &Visit<'_>, request: AccessRequest) -> ShownRequest {
             declined_words(&name_of(visit, by), reason)
         }
     };
-    ShownRequest {
+    RequestHere {
         kind: "access",
         by: name_of(visit, &Principal::Account(request.account)),
         role: request.role.as_str(),
@@ -149,7 +149,7 @@ fn shown_access(visit: &Visit<'_>, request: AccessRequest) -> ShownRequest {
     }
 }
 
-fn shown_authority(visit: &Visit<'_>, request: AuthorityRequest) -> ShownRequest {
+fn shown_authority(visit: &Visit<'_>, request: AuthorityRequest) -> RequestHere {
     let answer = match &request.status {
         AuthorityRequestStatus::Open => String::new(),
         AuthorityRequestStatus::Approved { by, .. } => {
@@ -159,7 +159,7 @@ fn shown_authority(visit: &Visit<'_>, request: AuthorityRequest) -> ShownRequest
             declined_words(&name_of(visit, by), reason)
         }
     };
-    ShownRequest {
+    RequestHere {
         kind: "authority",
         by: name_of(visit, &request.by),
         role: "",

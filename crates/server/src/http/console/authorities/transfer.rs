@@ -14,7 +14,7 @@ use crate::http::percent::{COMPONENT, encode};
 
 #[derive(Template)]
 #[template(path = "console/authorities/transfer.html")]
-struct TransferPage<'a> {
+struct TransferAuthorityPage<'a> {
     frame: ConsoleFrame<'a>,
     head: AuthorityHead,
     /// Those who are admin by a grant here, and will not be any more.
@@ -43,7 +43,7 @@ fn transfer_page(
     ];
     let grants = here.authority.grants.iter();
     let admins = grants.filter(|grant| grant.role == Role::Admin);
-    let page = TransferPage {
+    let page = TransferAuthorityPage {
         frame: here
             .frame(visit, "Transfer")
             .errors(error.into_iter().collect())

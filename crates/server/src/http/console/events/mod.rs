@@ -42,11 +42,11 @@ struct EventsPage<'a> {
     /// The address of the next page.
     next: Option<String>,
     is_first: bool,
-    is_complete: bool,
-    /// Whether there is a list: not if a filter is wrong.
-    is_list: bool,
-    as_of_event: u64,
-    sees_all: bool,
+    /// What is said in place of an empty list; nothing if a filter is wrong.
+    empty: &'static str,
+    as_of_event: Option<u64>,
+    /// Whose events these are.
+    about: &'static str,
 }
 
 /// The filters as they were typed.
@@ -107,6 +107,7 @@ fn respond(
     errors: Vec<FieldError>,
 ) -> Result<Response<Body>, PageError> {
     let is_list = found.is_some();
+    let has_filters = PARAMETERS.iter().any(|name| visit.query(name).is_some());
     let found = found.unwrap_or_default();
     let typed = |name: &str| visit.query(name).unwrap_or_default().to_string();
     let mark = if query.text.is_empty() { "?" } else { "&" };
@@ -131,15 +132,23 @@ fn respond(
             id: typed("id"),
         },
         actions: Action::ALL.iter().map(|action| action.as_str()).collect(),
-        has_filters: PARAMETERS.iter().any(|name| visit.query(name).is_some()),
+        has_filters,
         events: found.events.iter().map(|one| shown(visit, one)).collect(),
         query: query.text.clone(),
         next,
         is_first: query.after.is_none(),
-        is_complete: found.is_complete,
-        is_list,
-        as_of_event: found.as_of_event,
-        sees_all: visit.person()?.is_administrator,
+        empty: match (is_list, found.is_complete, has_filters) {
+            (false, ..) => "",
+            (_, false, _) => "Nothing found so far: go on with the older ones.",
+            (_, _, true) => "No event matches these filters.",
+            (_, _, false) => "Nothing has happened yet.",
+        },
+        as_of_event: is_list.then_some(found.as_of_event),
+        about: if visit.person()?.is_administrator {
+            "Everything that has happened, newest first."
+        } else {
+            "What has happened on your authorities, newest first."
+        },
     };
     Ok(page.frame.respond(status, &page))
 }

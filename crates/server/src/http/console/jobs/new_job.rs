@@ -42,11 +42,23 @@ const KINDS: [&str; 3] = ["host", "prefix", "ttl"];
 pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let typed = TypedJob::of(|name| visit.query(name).unwrap_or_default().to_string());
     if visit.query("preview").is_none() {
-        return respond(visit, StatusCode::OK, typed, None, Vec::new());
+        return Ok(respond(visit, StatusCode::OK, typed, None, Vec::new()));
     }
     match preview(visit, &typed)? {
-        Ok((_, preview)) => respond(visit, StatusCode::OK, typed, Some(&preview), Vec::new()),
-        Err(errors) => respond(visit, StatusCode::UNPROCESSABLE_ENTITY, typed, None, errors),
+        Ok((_, preview)) => Ok(respond(
+            visit,
+            StatusCode::OK,
+            typed,
+            Some(&preview),
+            Vec::new(),
+        )),
+        Err(errors) => Ok(respond(
+            visit,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            typed,
+            None,
+            errors,
+        )),
     }
 }
 
@@ -55,22 +67,22 @@ pub(super) fn start(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let invalid = StatusCode::UNPROCESSABLE_ENTITY;
     let (kind, preview) = match preview(visit, &typed)? {
         Ok(found) => found,
-        Err(errors) => return respond(visit, invalid, typed, None, errors),
+        Err(errors) => return Ok(respond(visit, invalid, typed, None, errors)),
     };
     if visit.field("confirmed") != "yes" {
         let text = "Confirm that these names are to be changed.";
         let errors = vec![FieldError::new("confirmed", text)];
-        return respond(visit, invalid, typed, Some(&preview), errors);
+        return Ok(respond(visit, invalid, typed, Some(&preview), errors));
     }
     // Exactly what was shown is done: names may have been added or changed since.
     if visit.field("changed") != preview.counts.changed.to_string() {
-        return respond(
+        return Ok(respond(
             visit,
             StatusCode::CONFLICT,
             typed,
             Some(&preview),
             Vec::new(),
-        );
+        ));
     }
     match api_jobs::begin(&visit.web.api, &visit.who(), Wanted::Kind(kind)) {
         Ok(job) => Ok(see(&format!("/console/jobs/{}?done=started", job.number))),
@@ -209,7 +221,7 @@ fn respond(
     typed: TypedJob,
     preview: Option<&JobPreview>,
     errors: Vec<FieldError>,
-) -> Result<Response<Body>, PageError> {
+) -> Response<Body> {
     let same = [
         typed.command(),
         format!(
@@ -230,5 +242,5 @@ fn respond(
         preview: preview.map(ShownPreview::of),
         has_moved: status == StatusCode::CONFLICT,
     };
-    Ok(page.frame.respond(status, &page))
+    page.frame.respond(status, &page)
 }

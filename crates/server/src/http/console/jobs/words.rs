@@ -24,15 +24,13 @@ impl ShownProgress {
             None => words::count(done, "name", "names"),
         };
         if progress.counts.refused > 0 {
-            said.push_str(&format!(
-                " · {} refused",
-                words::number(progress.counts.refused)
-            ));
+            let refused = words::number(progress.counts.refused);
+            said.extend([" · ", &refused, " refused"]);
         }
         if let Some(total) = total.filter(|_| done > 0) {
             let spent = now.saturating_sub(started);
             let left = spent.saturating_mul(total.saturating_sub(done)) / done;
-            said.push_str(&format!(" · {} left", duration(left)));
+            said.extend([" · ", &duration(left), " left"]);
         }
         Self {
             percent,

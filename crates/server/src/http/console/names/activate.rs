@@ -189,8 +189,9 @@ fn page(
 
 fn preview(visit: &Visit<'_>, ids: &[String]) -> Result<Preview, RegistryError> {
     let mut preview = Preview::default();
-    for id in ids {
-        match visit.registry().check_activation(&visit.who(), id) {
+    let checked = visit.registry().check_activation(&visit.who(), ids)?;
+    for (id, checked) in ids.iter().zip(checked) {
+        match checked {
             Ok(name) if preview.rows.iter().any(|row| row.id == name.id) => {}
             Ok(name) => preview.rows.push(name.into()),
             Err(error) if error.is_failure() => return Err(error),

@@ -1,5 +1,7 @@
 //! The form of a new name: what a person has typed, and what is wrong with it.
 
+use std::fmt::Display;
+
 use handfast_registry::{NewName, NewValue, RegistryError, State, url_problem};
 
 use crate::http::console::frame::FieldError;
@@ -21,7 +23,7 @@ pub(super) struct NewNameForm {
     pub(super) urls: Vec<String>,
     pub(super) values: Vec<ValueField>,
     /// The field that the last button was about, with the number of its row.
-    pub(super) focus: Option<(&'static str, usize)>,
+    pub(super) focus: String,
 }
 
 /// Another value.
@@ -51,7 +53,7 @@ impl NewNameForm {
                 .map(str::to_string)
                 .collect(),
             values: values.take(MAX_ROWS).collect(),
-            focus: None,
+            focus: String::new(),
         }
     }
 
@@ -59,12 +61,12 @@ impl NewNameForm {
     pub(super) fn arrange(&mut self, button: &str) -> bool {
         if button == "add-value" {
             self.values.push(ValueField::default());
-            self.focus = Some(("value-type", self.values.len()));
+            self.focus = format!("value-type-{}", self.values.len());
             return true;
         }
         if button == "add-address" {
             self.urls.push(String::new());
-            self.focus = Some(("url", self.urls.len()));
+            self.focus = format!("url-{}", self.urls.len());
             return true;
         }
         let Some((action, at)) = button.split_once('-') else {
@@ -82,18 +84,18 @@ impl NewNameForm {
             "up" => at.saturating_sub(1),
             "down" => at.saturating_add(1).min(self.urls.len()),
             _ => {
-                self.focus = Some(("url", at.max(1)));
+                self.focus = format!("url-{}", at.max(1));
                 return true;
             }
         };
         self.urls.insert(to, url);
-        self.focus = Some(("url", to.saturating_add(1)));
+        self.focus = format!("url-{}", to.saturating_add(1));
         true
     }
 
     /// Whether a field is the one to go on with.
-    pub(super) fn is_focus(&self, field: &str, row: &usize) -> bool {
-        self.focus == Some((field, *row))
+    pub(super) fn is_focus(&self, field: &str, row: &impl Display) -> bool {
+        self.focus == format!("{field}-{row}")
     }
 
     /// A form has a row to type into, at least.
@@ -204,7 +206,7 @@ mod tests {
             let mut form = form(&["a", "b", "c"]);
             assert!(form.arrange(button), "{button}");
             assert_eq!(form.urls.join(" "), urls, "{button}");
-            assert!(button == "up-9" || form.focus.is_some(), "{button}");
+            assert!(button == "up-9" || !form.focus.is_empty(), "{button}");
         }
         assert!(!form(&["a"]).arrange("create"));
         assert!(!form(&["a"]).arrange(""));

@@ -88,12 +88,24 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     }
     let mut errors = Vec::new();
     let filter = url.filter(&mut errors);
-    let (found, by) = found(visit, &url, &filter, after, &mut errors)?;
-    let searched = match by {
-        Some(by) => url.search(&filter, by).unwrap_or_else(|_| filter.clone()),
-        None => filter.clone(),
+    let (found, by, facets) = if url.q.is_empty() {
+        let facets = registry.name_facets(&who, &filter, MAX_AUTHORITIES)?;
+        let found = if is_known_empty(&facets, url.state) {
+            nothing()
+        } else {
+            registry.list_names(&who, &filter, after, PAGE_SIZE)?
+        };
+        (found, None, facets)
+    } else {
+        let (found, by) = found(visit, &url, &filter, after, &mut errors)?;
+        let searched = by.and_then(|by| url.search(&filter, by).ok());
+        let searched = searched.as_ref().unwrap_or(&filter);
+        (
+            found,
+            by,
+            registry.name_facets(&who, searched, MAX_AUTHORITIES)?,
+        )
     };
-    let facets = registry.name_facets(&who, &searched, MAX_AUTHORITIES)?;
     let chosen = chosen_authority(visit, &url)?;
     let is_empty = found.names.is_empty() && after.is_none() && found.next.is_none();
     let near = match (&named, by) {
@@ -154,12 +166,8 @@ fn found(
 ) -> Result<(NameListPage, Option<SearchBy>), PageError> {
     let (who, registry) = (visit.who(), visit.registry());
     let list = |filter: &NameFilter| registry.list_names(&who, filter, after, PAGE_SIZE);
-    let ways = url.ways();
-    if ways.is_empty() {
-        return Ok((list(filter)?, None));
-    }
     let mut best = None;
-    for by in ways {
+    for by in url.ways() {
         match url.search(filter, by) {
             Ok(searched) => {
                 let page = list(&searched)?;
@@ -173,11 +181,20 @@ fn found(
             Err(_) => {}
         }
     }
-    let none = NameListPage {
+    Ok(best.unwrap_or_else(|| (nothing(), None)))
+}
+
+/// Whether the counts tell that there is nothing to look for.
+fn is_known_empty(facets: &NameFacets, state: Option<State>) -> bool {
+    let counts = facets.states.filter(|_| facets.is_current);
+    counts.is_some_and(|counts| state.map_or(counts.total(), |state| counts.of(state)) == 0)
+}
+
+fn nothing() -> NameListPage {
+    NameListPage {
         is_complete: true,
         ..NameListPage::default()
-    };
-    Ok(best.unwrap_or((none, None)))
+    }
 }
 
 /// The name that the search names, in any spelling, if the person may see it.

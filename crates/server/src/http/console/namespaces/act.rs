@@ -24,19 +24,11 @@ pub(super) fn take(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
         let errors = vec![FieldError::new(format!("{field}-{act}"), text)];
         entry(visit, StatusCode::UNPROCESSABLE_ENTITY, typed, errors)
     };
-    let until = match typed.until.as_str() {
-        "" => None,
-        text => {
-            let time = parse_rfc3339(&format!("{text}T00:00:00Z"));
-            match time {
-                Some(time) => Some(time),
-                None => {
-                    let text = "Write a day, such as 2027-01-31.".to_string();
-                    return invalid("until", text, typed);
-                }
-            }
-        }
-    };
+    let until = parse_rfc3339(&format!("{}T00:00:00Z", typed.until));
+    if until.is_none() && !typed.until.is_empty() {
+        let text = "Write a day, such as 2027-01-31.".to_string();
+        return invalid("until", text, typed);
+    }
     let wanted = match (act, until) {
         ("approve", until) => NamespaceAct::Approve { until },
         ("claim", _) => NamespaceAct::Claim,

@@ -66,7 +66,7 @@ impl ListedNamespace {
 }
 
 pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
-    let (who, now) = (visit.who(), visit.now);
+    let (who, now) = (visit.person()?.who.clone(), visit.now);
     let words = visit.query("q").unwrap_or_default().to_string();
     let status = visit.query("status").unwrap_or_default().to_string();
     let after = visit.query("after").map(str::to_string);
@@ -99,8 +99,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
         Vec::new()
     };
     let next = found.next.map(|next| {
-        let [words, status, next] =
-            [&words, &status, &next].map(|text| encode(text, COMPONENT).to_string());
+        let [words, status, next] = [&words, &status, &next].map(|text| encode(text, COMPONENT));
         format!("/console/namespaces?q={words}&status={status}&after={next}")
     });
     let same = [

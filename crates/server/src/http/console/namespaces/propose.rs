@@ -111,14 +111,11 @@ const FIELDS: &[(&str, &str, &str, u8, bool)] = &[
 ];
 
 pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
-    respond(visit, StatusCode::OK, Vec::new())
+    visit.person()?;
+    Ok(respond(visit, StatusCode::OK, Vec::new()))
 }
 
-fn respond(
-    visit: &Visit<'_>,
-    status: StatusCode,
-    errors: Vec<FieldError>,
-) -> Result<Response<Body>, PageError> {
+fn respond(visit: &Visit<'_>, status: StatusCode, errors: Vec<FieldError>) -> Response<Body> {
     let fields = FIELDS.iter().map(|(name, label, hint, rows, is_mono)| {
         let value = visit.field(name).to_string();
         ProposalField {
@@ -152,11 +149,11 @@ fn respond(
             .errors(errors)
             .same(same),
     };
-    Ok(page.frame.respond(status, &page))
+    page.frame.respond(status, &page)
 }
 
 pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
-    let invalid = |errors| respond(visit, StatusCode::UNPROCESSABLE_ENTITY, errors);
+    let invalid = |errors| Ok(respond(visit, StatusCode::UNPROCESSABLE_ENTITY, errors));
     let needed = [
         ("namespace", "Say which namespace."),
         ("title", "Give it a title."),

@@ -106,13 +106,11 @@ pub(super) fn person_page(
     };
     let is_cut = roles.len() > MAX_LISTED;
     roles.truncate(MAX_LISTED);
-    let (name, title) = match &details {
-        Some(details) => (details.account.name.clone(), details.account.title.clone()),
-        None => {
-            let account = registry.account(visit.id())?;
-            (account.name, account.title)
-        }
+    let account = match &details {
+        Some(details) => details.account.clone(),
+        None => registry.account(visit.id())?,
     };
+    let (name, title) = (account.name, account.title);
     let crumbs = [
         Crumb::new("People", "/console/people"),
         Crumb::new(name.clone(), ""),

@@ -152,9 +152,8 @@ fn address(visit: &Visit<'_>) -> ShownCheck {
 fn log(visit: &Visit<'_>) -> ShownCheck {
     let registry = visit.registry();
     let link = Some(("/api/v1/log/checkpoint", "Checkpoint"));
-    let (events, signed) = match (registry.event_count(), registry.last_signed()) {
-        (Ok(events), Ok(signed)) => (events, signed),
-        _ => return check("Public log", "The log cannot be read.".to_string(), true),
+    let (Ok(events), Ok(signed)) = (registry.event_count(), registry.last_signed()) else {
+        return check("Public log", "The log cannot be read.".to_string(), true);
     };
     let events = words::count(events, "event", "events");
     let text = match signed {
