@@ -4,6 +4,7 @@ use askama::Template;
 use handfast_registry::{NewToken, Role, Token};
 use hyper::{Response, StatusCode};
 
+use crate::http::console::again::need_fresh;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError, Flash, MenuItem};
 use crate::http::console::see;
@@ -85,6 +86,7 @@ fn tokens(
 }
 
 pub(super) fn create(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    need_fresh(visit)?;
     let person = visit.person()?;
     let invalid = |field: &str, text: String| {
         let errors = vec![FieldError::new(field, text)];
