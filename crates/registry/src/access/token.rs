@@ -122,7 +122,7 @@ impl Registry {
             let authority = match &new.authority {
                 Some(text) => {
                     let path = change_set.path(text)?;
-                    change_set.existing_authority(&path)?;
+                    change_set.need_visible(change_set.who(), &path)?;
                     Some(path)
                 }
                 None => None,

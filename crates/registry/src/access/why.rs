@@ -86,7 +86,7 @@ impl Registry {
     ) -> Result<Vec<Reason>, RegistryError> {
         self.read(|view| {
             let path = view.path(authority)?;
-            view.existing_authority(&path)?;
+            view.need_visible(who, &path)?;
             if who != account {
                 view.need(who, Role::Lead, &path)?;
             }
@@ -129,7 +129,7 @@ impl Registry {
     ) -> Result<Vec<PersonHere>, RegistryError> {
         self.read(|view| {
             let path = view.path(authority)?;
-            view.existing_authority(&path)?;
+            view.need_visible(who, &path)?;
             view.need(who, Role::Read, &path)?;
             view.people(&path)
         })

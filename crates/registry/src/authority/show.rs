@@ -17,10 +17,12 @@ use crate::registry::Registry;
 const NOT_APPROVED: &str = "not-approved";
 
 impl Registry {
-    /// An authority, for the public register. Only principals with a role on it see its grants.
+    /// An authority, for the public register. Only principals with a role on it see its grants. One
+    /// that is only requested exists for those who asked for it or have a role there.
     pub fn authority(&self, who: &Principal, path: &str) -> Result<Authority, RegistryError> {
         self.read(|view| {
             let path = view.path(path)?;
+            view.need_visible(who, &path)?;
             let mut authority = view.existing_authority(&path)?;
             if view.role(who, &path)? < Some(Role::Read) {
                 authority.grants.clear();
@@ -48,6 +50,24 @@ impl View<'_> {
     ) -> Result<Authority, RegistryError> {
         self.authority(path)?
             .ok_or_else(|| RegistryError::NoAuthority(path.clone()))
+    }
+
+    /// Checks that an authority exists for a principal: a request for one is not public, and exists
+    /// for those who asked for it or have a role there.
+    pub(crate) fn need_visible(
+        &self,
+        who: &Principal,
+        path: &AuthorityPath,
+    ) -> Result<(), RegistryError> {
+        let authority = self.existing_authority(path)?;
+        let is_visible = match &authority.status {
+            AuthorityStatus::Active | AuthorityStatus::Retired => true,
+            AuthorityStatus::Requested { by } => by == who || self.role(who, path)?.is_some(),
+        };
+        if is_visible {
+            return Ok(());
+        }
+        Err(RegistryError::NoAuthority(path.clone()))
     }
 
     /// Whether an authority is registered here and not only requested.

@@ -4,6 +4,8 @@
 
 mod authorities;
 mod browser;
+mod hostile;
+mod last_used;
 mod names_list;
 mod one_name;
 mod people;

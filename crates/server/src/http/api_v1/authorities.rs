@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use handfast_api::{self as api, PolicyChange};
 use handfast_registry::{
     Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Principal,
+    RegistryError,
 };
 
 use super::call::{Answer, Call, parse};
@@ -48,9 +49,10 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let rules = registry.rules();
     let mut shown = Vec::with_capacity(page.len());
     for mut authority in page {
-        // Each as the caller may see it.
+        // Each as the caller may see it. Requests for authorities are not public.
         match registry.authority(&call.who, authority.path.key()) {
             Ok(seen) => authority = seen,
+            Err(RegistryError::NoAuthority(_)) => continue,
             Err(_) => authority.grants.clear(),
         }
         shown.push(convert::authority(&authority, &rules));

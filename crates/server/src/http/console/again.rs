@@ -1,7 +1,7 @@
 //! `/console/again`: the password once more, before something that is hard to take back.
 //!
-//! Granting `admin`, transferring or retiring an authority and making an administrator need a
-//! person who has proved in the last ten minutes who they are. A form that was sent is stored
+//! Creating a token, granting `admin`, transferring or retiring an authority and making an
+//! administrator need a person who has proved in the last ten minutes who they are. A form that was sent is stored
 //! meanwhile, and comes back afterwards.
 
 use askama::Template;
@@ -9,7 +9,7 @@ use hyper::{Response, StatusCode};
 
 use super::error_page::PageError;
 use super::frame::{ConsoleFrame, FieldError, MenuItem};
-use super::page_table::{PageRoute, form, page};
+use super::page_table::{PageRoute, form, hashing, page};
 use super::see;
 use super::sign_in::{TOO_MANY, place_of, signed_in};
 use super::visit::Visit;
@@ -17,7 +17,7 @@ use crate::admission::peer::Peer;
 use crate::http::percent::{COMPONENT, encode};
 use crate::http::response::Body;
 
-pub(super) const PAGES: &[PageRoute] = &[page("/again", show), form("/again", confirm)];
+pub(super) const PAGES: &[PageRoute] = &[page("/again", show), hashing(form("/again", confirm))];
 
 #[derive(Template)]
 #[template(path = "console/again.html")]

@@ -35,12 +35,14 @@ use crate::admission::body_memory::Sender;
 use crate::http::connection::request_body::Incoming;
 use crate::http::console::error_page::PageError;
 use crate::http::console::page_table::{Access, find};
-use crate::http::console::visit::{Request as PageRequest, Visit};
+use crate::http::console::visit::{PageRequest, Visit};
 use crate::http::response::{Body, WithHeader, empty, plain, run_queued};
 use crate::http::{Caller, Web, pages};
 
 /// The longest form, in bytes: a record with all its values fits.
 const MAX_FORM: usize = 4 << 20;
+/// The longest form of a page that everybody may open, in bytes: an account and a password.
+const MAX_OPEN_FORM: usize = 64 << 10;
 
 pub(crate) async fn answer(
     web: &Arc<Web>,
@@ -65,15 +67,17 @@ pub(crate) async fn answer(
             ));
         }
     }
-    let form = match body.receive(web, caller, Sender::Anonymous, MAX_FORM).await {
+    let route = find(&head.method, head.uri.path()).map(|(route, _)| route);
+    let hashes_password = route.is_some_and(|route| route.hashes_password);
+    let is_open = route.is_none_or(|route| route.access == Access::Anyone);
+    let limit = if is_open { MAX_OPEN_FORM } else { MAX_FORM };
+    let form = match body.receive(web, caller, Sender::Anonymous, limit).await {
         Ok(form) => form,
         Err(error) => {
-            let text = "the form did not arrive, or it is longer than 4 MiB: try again\n";
+            let text = "the form did not arrive, or it is too long: try again\n";
             return guarded(plain(error.status(), text));
         }
     };
-    let route = find(&head.method, head.uri.path());
-    let hashes_password = route.is_some_and(|(route, _)| route.hashes_password);
     let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
     let work = move || respond(&at_work, &client, PageRequest::new(head, form));
     let expensive_work = &web.context.admission.expensive_work;
@@ -94,6 +98,12 @@ fn respond(web: &Arc<Web>, caller: &Arc<Caller>, request: PageRequest) -> Respon
         return error.respond(&visit);
     };
     visit.path = path;
+    if !visit.request.is_readable {
+        let text = "The form could not be read: it has too many fields, or is damaged. Nothing was \
+                    changed.";
+        let error = PageError::new(StatusCode::BAD_REQUEST, "bad-form", text);
+        return error.respond(&visit);
+    }
     if route.access == Access::SignedIn && visit.person.is_none() {
         return sign_in::lead_there(&visit);
     }

@@ -4,13 +4,13 @@
 //! look at links in mails open them, too. Without TLS signing in works on the machine itself only.
 
 use askama::Template;
-use handfast_registry::{LinkInfo, NewSession, SignInClient};
+use handfast_registry::{LinkInfo, NewSession, Principal, SignInClient};
 use hyper::header::{RETRY_AFTER, SET_COOKIE};
 use hyper::{Response, StatusCode};
 
 use super::error_page::PageError;
 use super::frame::{ConsoleFrame, FieldError, MenuItem};
-use super::page_table::{PageRoute, form, hashing, open, page};
+use super::page_table::{PageRoute, find, form, hashing, open, page};
 use super::visit::Visit;
 use super::{cookie, see};
 use crate::admission::peer::Peer;
@@ -78,7 +78,11 @@ pub(super) fn lead_there(visit: &Visit<'_>) -> Response<Body> {
     let head = &visit.request.head;
     let is_form = head.method == hyper::Method::POST;
     let ended = visit.secret().filter(|_| visit.is_safe());
-    let draft = ended.filter(|_| is_form).and_then(|secret| {
+    // A password is never stored as it was typed.
+    let has_password =
+        find(&head.method, head.uri.path()).is_some_and(|(it, _)| it.hashes_password);
+    let is_kept = is_form && !has_password;
+    let draft = ended.filter(|_| is_kept).and_then(|secret| {
         let account = visit.registry().lapsed_session(secret).ok()??;
         let (path, form) = (head.uri.path(), &visit.request.raw_form);
         visit.registry().store_draft(&account, path, form).ok()
@@ -95,6 +99,10 @@ pub(super) fn lead_there(visit: &Visit<'_>) -> Response<Body> {
     ))
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "all pages of the table have one type"
+)]
 pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     if visit.person.is_some() {
         return Ok(see(place_of(visit.query("to").unwrap_or_default())));
@@ -184,8 +192,10 @@ pub(super) fn show_link(visit: &Visit<'_>) -> Result<Response<Body>, PageError> 
 pub(super) fn with_link(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     need_safe(visit)?;
     let session = visit.registry().use_link(visit.id(), &client(visit))?;
-    let has_password = visit.registry().has_password(&session.session.account)?;
-    let to = if has_password {
+    // A handle identity has a key instead of a password.
+    let is_account = matches!(session.session.who(), Principal::Account(_));
+    let account = &session.session.account;
+    let to = if !is_account || visit.registry().has_password(account)? {
         "/console/"
     } else {
         "/console/password?first=1"
@@ -308,9 +318,16 @@ pub(super) fn signed_in(visit: &Visit<'_>, session: &NewSession, to: &str) -> Re
     see(to).with(SET_COOKIE, stored)
 }
 
-/// A page of the console, and nothing else: the resolver leads anywhere.
+/// A page of the console, and nothing else: the resolver leads anywhere. Browsers follow the dots
+/// of a path, also encoded ones, and leave out control characters.
 pub(super) fn place_of(to: &str) -> &str {
-    let is_ours = to.starts_with("/console/") && !to.contains(['\\', '\n', '\r']);
+    let path = to.split(['?', '#']).next().unwrap_or_default();
+    let has_dots = path.split('/').any(|segment| {
+        let segment = segment.to_ascii_lowercase().replace("%2e", ".");
+        matches!(segment.as_str(), "." | "..")
+    });
+    let is_odd = to.contains(|c: char| c == '\\' || c.is_control());
+    let is_ours = to.starts_with("/console/") && !has_dots && !is_odd;
     if is_ours { to } else { "/console/" }
 }
 
@@ -328,6 +345,12 @@ mod tests {
             "https://evil.example/console/",
             "/console",
             "/console/\\evil",
+            "/console/../20.1/a",
+            "/console/names/../../20.1/a",
+            "/console/%2E%2e/20.1/a",
+            "/console/.%2e/20.1/a",
+            "/console/.\t./20.1/a",
+            "/console/..?to=x",
         ] {
             assert_eq!(place_of(other), "/console/", "{other}");
         }

@@ -1,10 +1,12 @@
 //! A request to the console, and the person who sends it.
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use handfast_registry::{Principal, Registry, Session, Waiting};
+use handfast_registry::{CitableLinks, Principal, Registry, Session, Waiting};
 use hyper::body::Bytes;
+use hyper::header::{FORWARDED, HeaderName};
 use hyper::http::request::Parts;
 
 use super::cookie;
@@ -15,7 +17,7 @@ use crate::http::{Caller, Web, form};
 pub(super) struct Visit<'v> {
     pub(super) web: &'v Arc<Web>,
     pub(super) caller: &'v Arc<Caller>,
-    pub(super) request: Request,
+    pub(super) request: PageRequest,
     /// What stands for the braces of the path.
     pub(super) path: Vec<String>,
     /// Who is signed in.
@@ -32,12 +34,24 @@ pub(super) struct Visit<'v> {
 const MAX_WAITING: usize = 100;
 
 /// The head of a request, its query and its form.
-pub(super) struct Request {
+pub(super) struct PageRequest {
     pub(super) head: Parts,
     query: Vec<(String, String)>,
-    form: Vec<(String, String)>,
+    form: FormFields,
+    /// Whether the form could be read: it is a form, and has no more fields than any of ours.
+    pub(super) is_readable: bool,
     pub(super) raw_form: Bytes,
 }
+
+/// The fields of a form. They are found by name, because a form may have thousands of them.
+struct FormFields(HashMap<String, Vec<String>>);
+
+/// The headers by which proxies say for whom they ask.
+const FORWARDED_FOR: [HeaderName; 3] = [
+    FORWARDED,
+    HeaderName::from_static("x-forwarded-for"),
+    HeaderName::from_static("x-forwarded-proto"),
+];
 
 /// The person who is signed in, by an account or by a handle identity.
 pub(super) struct Person {
@@ -48,20 +62,36 @@ pub(super) struct Person {
     pub(super) session: Session,
 }
 
-impl Request {
+impl PageRequest {
     pub(super) fn new(head: Parts, raw_form: Bytes) -> Self {
-        let text = std::str::from_utf8(&raw_form).unwrap_or_default();
+        let pairs = std::str::from_utf8(&raw_form).ok();
+        let pairs = pairs.and_then(form::all_pairs);
         Self {
             query: form::pairs(head.uri.query().unwrap_or_default()).unwrap_or_default(),
-            form: form::all_pairs(text).unwrap_or_default(),
+            is_readable: pairs.is_some(),
+            form: FormFields::new(pairs.unwrap_or_default()),
             head,
             raw_form,
         }
     }
 }
 
+impl FormFields {
+    fn new(pairs: Vec<(String, String)>) -> Self {
+        let mut fields: HashMap<String, Vec<String>> = HashMap::new();
+        for (name, value) in pairs {
+            fields.entry(name).or_default().push(value);
+        }
+        Self(fields)
+    }
+
+    fn all(&self, name: &str) -> &[String] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+}
+
 impl<'v> Visit<'v> {
-    pub(super) fn new(web: &'v Arc<Web>, caller: &'v Arc<Caller>, request: Request) -> Self {
+    pub(super) fn new(web: &'v Arc<Web>, caller: &'v Arc<Caller>, request: PageRequest) -> Self {
         let base = web
             .hosts
             .base(caller, &request.head.uri, &request.head.headers);
@@ -80,9 +110,12 @@ impl<'v> Visit<'v> {
         visit
     }
 
-    /// Whether credentials may be sent here: nobody can listen.
+    /// Whether credentials may be sent here: nobody can listen. A proxy on this machine that is not
+    /// configured has an address of this machine, and its clients have not.
     pub(super) fn is_safe(&self) -> bool {
-        self.caller.is_secure || self.caller.address.ip().is_loopback()
+        let headers = &self.request.head.headers;
+        let is_forwarded = FORWARDED_FOR.iter().any(|name| headers.contains_key(name));
+        self.caller.is_secure || self.caller.address.ip().is_loopback() && !is_forwarded
     }
 
     /// The secret of the session, as the browser has sent it.
@@ -113,6 +146,13 @@ impl<'v> Visit<'v> {
 
     pub(super) fn registry(&self) -> &Registry {
         self.web.registry()
+    }
+
+    /// What makes citable links: at the resolver or public URL of the configuration, or at the
+    /// address that the browser has asked.
+    pub(super) fn links(&self) -> CitableLinks {
+        let configured = CitableLinks::configured(&self.registry().rules(), None);
+        configured.unwrap_or_else(|| CitableLinks::new(&*self.base))
     }
 
     /// Who acts: the account that is signed in, or nobody.
@@ -163,23 +203,23 @@ impl<'v> Visit<'v> {
 
     /// A field of the form, without blanks around it; empty if it is missing.
     pub(super) fn field(&self, name: &str) -> &str {
-        first(&self.request.form, name).unwrap_or_default()
+        let value = self.request.form.all(name).first();
+        value.map_or("", |value| value.trim())
     }
 
     /// A field of the form exactly as it was sent: for passwords and values.
     pub(super) fn exact_field(&self, name: &str) -> &str {
-        let mut found = self.request.form.iter().filter(|(found, _)| found == name);
-        found.next().map_or("", |(_, value)| value.as_str())
+        self.exact_fields(name).first().map_or("", String::as_str)
     }
 
     /// All fields of the form with this name.
-    pub(super) fn fields<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s str> {
-        all(&self.request.form, name)
+    pub(super) fn fields<'s>(&'s self, name: &str) -> impl Iterator<Item = &'s str> + use<'s, 'v> {
+        self.exact_fields(name).iter().map(|value| value.trim())
     }
 
-    /// The whole form, in its order.
-    pub(super) fn form(&self) -> &[(String, String)] {
-        &self.request.form
+    /// All fields of the form with this name, exactly as they were sent.
+    pub(super) fn exact_fields(&self, name: &str) -> &[String] {
+        self.request.form.all(name)
     }
 
     /// The path and query of this request, for coming back to it.
@@ -195,9 +235,4 @@ fn first<'p>(pairs: &'p [(String, String)], name: &str) -> Option<&'p str> {
     let mut found = pairs.iter().filter(|(found, _)| found == name);
     let value = found.next().map(|(_, value)| value.trim());
     value.filter(|value| !value.is_empty())
-}
-
-fn all<'p>(pairs: &'p [(String, String)], name: &'p str) -> impl Iterator<Item = &'p str> {
-    let found = pairs.iter().filter(move |(found, _)| found == name);
-    found.map(|(_, value)| value.trim())
 }

@@ -6,6 +6,7 @@ use hyper::{Response, StatusCode};
 
 use super::changes::{ChangeLine, lines, removed};
 use super::edit_form::EditForm;
+use super::form_fields::need_bounded;
 use super::head::{NameHead, NameTab};
 use super::merge;
 use crate::http::console::error_page::PageError;
@@ -82,6 +83,7 @@ pub(super) fn editable(visit: &Visit<'_>) -> Result<(NameHead, Record), PageErro
 
 /// The version of a name that a form was made from, if the form names one.
 pub(super) fn base(visit: &Visit<'_>) -> Result<Option<Record>, PageError> {
+    need_bounded(visit)?;
     let number = |name: &str| visit.field(name).parse::<u64>().ok();
     let (Some(version), Some(event)) = (number("version"), number("event")) else {
         return Ok(None);

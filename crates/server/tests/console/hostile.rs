@@ -1,0 +1,178 @@
+//! Strangers and colleagues who want more than they may have.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use handfast_registry::{NewAuthority, NewName, Principal, Role, SignInClient};
+use handfast_testing::{OPERATOR, Server, Setup, clock};
+
+use crate::browser::{Browser, PASSWORD, start};
+
+const HOUR: u64 = 60 * 60 * 1_000;
+
+/// A server with an account `lea`, and its clock.
+fn with_clock() -> (Server, Arc<AtomicU64>) {
+    let clock = Arc::new(AtomicU64::new(clock::NOW));
+    let moving = Arc::clone(&clock);
+    let setup = Setup::new().environment(move || clock::fixed(&moving));
+    let server = setup.start_for(&["20.1000"]);
+    server.account("lea", &[("20.1000", Role::Lead)]);
+    (server, clock)
+}
+
+#[test]
+fn signing_in_never_leads_out_of_the_console() {
+    let server = start();
+    let lea = Browser::of(&server, "lea");
+    for to in [
+        "/console/../20.1000/a",
+        "/console/%2e%2e/20.1000/a",
+        "//evil.example/",
+    ] {
+        let there = lea.get(&format!("/console/sign-in?to={to}"));
+        assert_eq!(there.location(), "/console/", "{to}");
+    }
+}
+
+#[test]
+fn a_handle_identity_signs_in_by_its_link() {
+    let server = start();
+    let identity = "300:20.1000/lea";
+    let lea = Browser::of(&server, identity);
+    let me = lea.get("/console/me");
+    assert_eq!(me.status, 200);
+    assert!(me.body.contains(identity), "{}", me.body);
+}
+
+#[test]
+fn a_form_that_cannot_be_read_is_refused() {
+    let server = start();
+    let wim = Browser::of(&server, "wim");
+    let many = vec![("name", "20.1000/a"); 20_001];
+    let refused = wim.send("/console/activate", &many);
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    assert!(refused.body.contains("could not be read"));
+}
+
+/// A number that is sent thousands of times, with thousands of fields that belong to it, would be
+/// millions of fields.
+#[test]
+fn a_form_cannot_make_the_server_work_for_long() {
+    let server = start();
+    let create = server
+        .registry
+        .create_name(&OPERATOR, "20.1000/a", NewName::default());
+    create.unwrap();
+    let wim = Browser::of(&server, "wim");
+    let path = "/console/names/20.1000%2Fa/edit";
+    let event = server.registry.show(&OPERATOR, "20.1000/a").unwrap();
+    let event = event.record.last_event.to_string();
+    let start = || {
+        vec![
+            ("do", "preview"),
+            ("version", "1"),
+            ("event", event.as_str()),
+        ]
+    };
+    let mut form = start();
+    form.extend(vec![("loc-index", "5"); 3_000]);
+    for name in ["loc-href-5", "loc-weight-5", "loc-country-5", "loc-from-5"] {
+        form.extend(vec![(name, ""); 3_000]);
+    }
+    let began = Instant::now();
+    let answer = wim.send(path, &form);
+    assert_eq!(answer.status, 200);
+    assert!(answer.body.len() < 4 << 20, "{}", answer.body.len());
+    let mut form = start();
+    form.extend(vec![("url", "https://example.org/"); 10_000]);
+    assert_eq!(wim.send(path, &form).status, 413);
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn an_old_session_creates_no_token() {
+    let (server, clock) = with_clock();
+    let lea = Browser::with_password(&server, "lea");
+    let form = [("title", "for ever"), ("days", "90")];
+    assert_eq!(lea.send("/console/me/tokens", &form).status, 201);
+    clock.fetch_add(HOUR, Ordering::Relaxed);
+    let again = lea.send("/console/me/tokens", &form);
+    assert_eq!(again.status, 303, "{}", again.body);
+    assert!(again.location().starts_with("/console/again?to="));
+    let lea = Principal::parse("lea").unwrap();
+    assert_eq!(server.registry.tokens(&lea).unwrap().len(), 1);
+}
+
+#[test]
+fn a_password_that_was_typed_in_an_ended_session_is_not_stored() {
+    let (server, clock) = with_clock();
+    let lea = Browser::with_password(&server, "lea");
+    clock.fetch_add(13 * HOUR, Ordering::Relaxed);
+    let changed = [
+        ("old", PASSWORD),
+        ("password", "nine red kites"),
+        ("again", ""),
+    ];
+    for path in ["/console/password", "/console/again"] {
+        let led = lea.send(path, &changed);
+        assert_eq!(led.status, 303);
+        assert!(!led.location().contains("draft"), "{}", led.location());
+    }
+    // Other forms come back.
+    let led = lea.send("/console/me", &[("title", "Lea")]);
+    assert!(led.location().contains("draft"), "{}", led.location());
+}
+
+#[test]
+fn behind_a_proxy_that_is_not_configured_nobody_is_on_this_machine() {
+    let server = start();
+    let set = server.registry.set_password(&OPERATOR, "lea", PASSWORD);
+    set.unwrap();
+    let form = format!("account=lea&password={}", PASSWORD.replace(' ', "+"));
+    let site = "Sec-Fetch-Site: same-origin";
+    let forwarded = [site, "X-Forwarded-For: 192.0.2.7"];
+    let path = "/console/sign-in";
+    let refused = server.ask("POST", path, &forwarded, Some(&form));
+    assert_eq!(refused.status, 403, "{}", refused.body);
+    assert_eq!(server.ask("POST", path, &[site], Some(&form)).status, 303);
+    let client = SignInClient::default();
+    let session = server
+        .registry
+        .sign_in_with_password("lea", PASSWORD, &client);
+    let cookie = format!("Cookie: handfast-local={}", session.unwrap().secret);
+    let page = server.get_with("/console/me", &[&cookie, forwarded[1]]);
+    assert_eq!(page.status, 303);
+    assert_eq!(server.get_with("/console/me", &[&cookie]).status, 200);
+}
+
+#[test]
+fn a_request_for_an_authority_exists_for_those_who_decide_it() {
+    let server = start();
+    let registry = &server.registry;
+    let who = |name: &str| Principal::parse(name).unwrap();
+    let new = NewAuthority {
+        title: "A secret plan".to_string(),
+        ..NewAuthority::default()
+    };
+    let asked = registry.request_authority(&who("ann"), "20.1000.9", new);
+    asked.unwrap();
+    let eve = who("eve");
+    for (path, is_there) in [("20.1000.9", "requested"), ("20.1000.8", "not there")] {
+        let codes = [
+            registry.authority(&eve, path).unwrap_err().code(),
+            registry.why(&eve, &eve, path).unwrap_err().code(),
+            registry.people(&eve, path).unwrap_err().code(),
+        ];
+        assert_eq!(codes, ["no-authority"; 3], "{is_there}");
+    }
+    let listed = server.get("/api/v1/authorities");
+    assert_eq!(listed.status, 200);
+    assert!(!listed.body.contains("secret plan"), "{}", listed.body);
+    for name in ["ann", "lea", "boss"] {
+        assert!(
+            registry.authority(&who(name), "20.1000.9").is_ok(),
+            "{name}"
+        );
+    }
+}
