@@ -21,6 +21,13 @@ TOO_WIDE = '''() => {
   const out = [...document.querySelectorAll('body *')].filter((each) => each.getBoundingClientRect().right > width + 1);
   return [`${document.documentElement.scrollWidth} of ${width} pixels`, ...out.slice(0, 5).map((each) => each.outerHTML.slice(0, 160))];
 }'''
+# WCAG 1.4.12.
+SPACING = '''(isWide) => {
+  const sheet = new CSSStyleSheet();
+  const rules = '* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important; } p { margin-bottom: 2em !important; }';
+  sheet.replaceSync(isWide ? rules : '');
+  document.adoptedStyleSheets = [sheet];
+}'''
 # Files, and parts of pages that script asks for.
 NO_PAGES = re.compile(r'\.(csv|atom|json|xml)$|/proof$|/sign-out$|/download$')
 
@@ -114,6 +121,12 @@ def one_page(window, base, path, cookie, axe, shots, name, is_short):
             if shots:
                 window.screenshot(path=os.path.join(shots, f'{name}-{width}-{scheme}.png'), full_page=True)
         faults += [f'wider than {width}: {found}' for found in window.evaluate(TOO_WIDE)]
+    window.set_viewport_size({'width': 320, 'height': 844})
+    faults += [f'wider than 320: {found}' for found in window.evaluate(TOO_WIDE)]
+    window.set_viewport_size({'width': 390, 'height': 844})
+    window.evaluate(SPACING, True)
+    faults += [f'text spacing, wider than 390: {found}' for found in window.evaluate(TOO_WIDE)]
+    window.evaluate(SPACING, False)
     window.emulate_media(color_scheme='light', forced_colors='active')
     faults += [f'forced colours, wider than 390: {found}' for found in window.evaluate(TOO_WIDE)]
     window.emulate_media(forced_colors='none')
