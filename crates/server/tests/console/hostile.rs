@@ -1,4 +1,4 @@
-//! Strangers and colleagues who want more than they may have.
+//! Clients and colleagues who try to get more than they may have.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,8 @@
 //! `/console/again`: the password once more, before something that is hard to take back.
 //!
 //! Creating a token, granting `admin`, transferring or retiring an authority and making an
-//! administrator need a person who has proved in the last ten minutes who they are. A form that was sent is stored
-//! meanwhile, and comes back afterwards.
+//! administrator need a person who has proved in the last ten minutes who they are. A form that was
+//! sent is stored meanwhile, and comes back afterwards.
 
 use askama::Template;
 use hyper::{Response, StatusCode};
