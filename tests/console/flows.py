@@ -46,6 +46,8 @@ def first_sign_in(world, hand):
     contains('what is wrong', hand.page.get_by_role('alert').inner_text(), 'thing to correct')
     choose_password(hand)
     check('after the password', hand.heading(), 'Inbox')
+    for text in ('First steps', 'Public address', 'Certificate', 'First prefix', 'Backup'):
+        contains('what to do first', hand.text(), text)
     # The link counts once.
     other = world.window()
     other.open(world.handfast.link)

@@ -23,6 +23,11 @@ pub struct Account {
     #[serde(default)]
     #[schemars(example = &"ann@example.org")]
     pub email: String,
+    /// When the account last did something, to five minutes (RFC 3339); `null` if that is not
+    /// known.
+    #[serde(default, rename = "last-seen")]
+    #[schemars(example = &"2026-11-15T06:17:16Z")]
+    pub last_seen: Option<String>,
     /// Whether its tokens are accepted.
     pub state: AccountState,
     /// Who that is, for people.
@@ -137,6 +142,10 @@ pub struct Token {
     /// When the token ends (RFC 3339).
     #[schemars(example = &"2027-02-13T06:17:16Z")]
     pub expires: String,
+    /// The day on which the token was last used, in UTC; `null` if it was never used.
+    #[serde(default, rename = "last-used")]
+    #[schemars(example = &"2026-11-15")]
+    pub last_used: Option<String>,
     /// The highest role that the token is good for.
     pub role: Option<Role>,
     /// The token itself. Only the response that created it has this member.

@@ -24,6 +24,10 @@ pub struct Name {
     /// The key that the name is looked up by: all spellings of the name have the same key.
     #[schemars(example = &"20.1000/report-7")]
     pub key: String,
+    /// The link by which people cite the name. Left out if the server has no public URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", example = &"https://pid.example.org/20.1000/report-7")]
+    pub link: Option<String>,
     /// When the name was last changed (RFC 3339).
     #[schemars(example = &"2026-11-15T06:17:16Z")]
     pub modified: String,
@@ -69,6 +73,10 @@ pub struct ListedName {
     /// The name as it was registered.
     #[schemars(example = &"20.1000/report-7")]
     pub id: String,
+    /// The link by which people cite the name. Left out if the server has no public URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", example = &"https://pid.example.org/20.1000/report-7")]
+    pub link: Option<String>,
     /// Where the name is in its life.
     pub state: NameState,
 }
@@ -276,6 +284,10 @@ pub struct MintedName {
     /// The name.
     #[schemars(example = &"20.1000/x8k2m9q4r")]
     pub id: String,
+    /// The link by which people cite the name. Left out if the server has no public URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", example = &"https://pid.example.org/20.1000/x8k2m9q4r")]
+    pub link: Option<String>,
     /// Its URLs.
     #[schemars(extend("examples" = [["https://example.org/reports/7"]]))]
     pub urls: Vec<String>,

@@ -66,6 +66,17 @@ impl Config {
         self
     }
 
+    /// The URL at which clients reach the server: as the environment or the file says it. One that
+    /// cannot be used is none; `serve` says what is wrong with it.
+    pub(crate) fn public_url(&self) -> Option<PublicUrl> {
+        let said = std::env::var(PUBLIC_URL).ok();
+        let said = said.filter(|text| !text.is_empty());
+        said.as_ref()
+            .or(self.file.web.public_url.as_ref())?
+            .parse()
+            .ok()
+    }
+
     /// The rules for identifiers.
     pub(crate) fn rules(&self) -> anyhow::Result<RuleBook> {
         self.usable(rules::rules(&self.file))
@@ -147,13 +158,6 @@ impl Config {
             native: self.file.native.listen.unwrap_or(local(2641)),
             web: self.file.web.listen.unwrap_or(local(8000)),
         }
-    }
-
-    /// The base of links for people. A public URL that cannot be read is reported by the server.
-    pub(crate) fn base_url(&self) -> String {
-        let public = self.file.web.public_url.as_deref();
-        let public = public.and_then(|text| text.parse().ok());
-        handfast_server::base_url(public.as_ref(), self.listen().web)
     }
 
     /// The settings of the HTTP server.
@@ -250,6 +254,8 @@ impl Config {
     }
 }
 
+/// The environment variable with the public URL.
+pub(crate) const PUBLIC_URL: &str = "HANDFAST_PUBLIC_URL";
 const MINIMUM_VERSION: &str = "2.0";
 /// Enough for a hundred answers a second to each network, and too little for an attack.
 const UDP_BYTES_PER_NETWORK: u64 = 50_000;

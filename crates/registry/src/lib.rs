@@ -102,6 +102,7 @@ pub use name::change::NameAction;
 pub use name::create::NewName;
 pub use name::edit::Edit;
 pub use name::history::{HistoryEntry, HistoryPage, HistoryPoint};
+pub use name::link::{CitableLinks, handle_path};
 pub use name::mint::{MintOptions, Minted, Style, StyleError};
 pub use name::preview::{NamePreview, NameRight};
 pub use name::record::{Record, RecordError, State, Tombstone};

@@ -453,7 +453,8 @@ impl NameTarget {
         let request = ApiRequest::new(method, path).json(body);
         let name: Name = self.caller.client(client).ask(request)?;
         self.caller.output.print(&name, |out| {
-            writeln!(out, "{done} {} ({})", Safe(&name.id), name.state)
+            writeln!(out, "{done} {} ({})", Safe(&name.id), name.state)?;
+            rows(out, 12, [("cite as", name.link.clone())])
         })
     }
 }
@@ -512,7 +513,8 @@ fn list(
             if output.is_json() {
                 writeln!(out, "{}", serde_json::to_string(&name)?)?;
             } else {
-                writeln!(out, "{:<9}  {}", name.state, Safe(&name.id))?;
+                let link = after_id(name.link.as_ref());
+                writeln!(out, "{:<9}  {}{link}", name.state, Safe(&name.id))?;
             }
         }
         Ok(())
@@ -521,12 +523,18 @@ fn list(
     Ok(Answer::Done)
 }
 
+/// The citable link, if there is one, as it stands in a list behind a name.
+pub(crate) fn after_id(link: Option<&String>) -> String {
+    link.map(|link| format!("  {link}")).unwrap_or_default()
+}
+
 fn for_people(name: &Name, out: &mut dyn Write) -> io::Result<()> {
     let withdrawn = name.withdrawn.as_ref();
     let irregular = name.irregular.as_ref();
     let irregular = irregular.and_then(|_| Handle::parse(&name.id).err());
     writeln!(out, "{}", Safe(&name.id))?;
     let about = [
+        ("cite as", name.link.clone()),
         ("state", Some(name.state.to_string())),
         (
             "withdrawn",

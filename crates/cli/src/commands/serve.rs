@@ -10,7 +10,7 @@ use handfast_server::{Addresses, Dspace, Identity, Listener, PublicUrl, ServerCo
 use serde_json::json;
 
 use crate::commands::demo;
-use crate::config::Config;
+use crate::config::{Config, PUBLIC_URL};
 use crate::exit::{Answer, misuse, refused};
 use crate::folder::{Data, program, world};
 use crate::terminal::output::Output;
@@ -28,7 +28,7 @@ pub(crate) struct Serve {
     web: Option<SocketAddr>,
     /// The URL that clients use: absolute URLs begin with it, and credentials are taken under its
     /// host
-    #[arg(long, value_name = "URL", env = "HANDFAST_PUBLIC_URL")]
+    #[arg(long, value_name = "URL", env = PUBLIC_URL)]
     public_url: Option<PublicUrl>,
     /// Fill a new data folder with examples
     #[arg(long)]

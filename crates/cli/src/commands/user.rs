@@ -30,7 +30,7 @@ pub(crate) enum UserCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// List accounts
+    /// List accounts, with the time when each was last seen
     List {
         #[command(flatten)]
         output: Output,
@@ -106,7 +106,11 @@ impl UserCommand {
                             AccountState::Suspended => "  (suspended)",
                             AccountState::Active => "",
                         };
-                        writeln!(out, "{name:<20}  {title}{suspended}")
+                        let seen = match &account.last_seen {
+                            Some(time) => format!("seen {time}"),
+                            None => "never seen".to_string(),
+                        };
+                        writeln!(out, "{name:<20}  {seen:<25}  {title}{suspended}")
                     })
                 })
             }
@@ -120,6 +124,8 @@ impl UserCommand {
                     }
                     writeln!(out, "  {:<13}  {}", "state", account.state)?;
                     writeln!(out, "  {:<13}  {}", "created", account.created)?;
+                    let seen = account.last_seen.as_deref().unwrap_or("never");
+                    writeln!(out, "  {:<13}  {seen}", "last seen")?;
                     writeln!(out, "  {:<13}  {}", "administrator", account.administrator)
                 })
             }

@@ -520,7 +520,8 @@ impl Client {
                     None => data.open(&config),
                 };
                 let registry = registry.map_err(refused)?;
-                opened.get_or_init(|| LocalApi::new(registry.into(), config.base_url()));
+                let (public_url, listen) = (config.public_url(), config.listen().web);
+                opened.get_or_init(|| LocalApi::new(registry.into(), public_url, listen));
             }
             Transport::Folder { .. } | Transport::Socket(_) => {}
         }

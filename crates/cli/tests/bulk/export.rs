@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use crate::*;
 
 /// A folder with all that a registry can hold.
-fn rich() -> Folder {
+pub(crate) fn rich() -> Folder {
     let folder = Folder::with(
         PROGRAM,
         &[

@@ -91,8 +91,8 @@ impl Registry {
         })
     }
 
-    /// Changes an account. The operator and administrators may, and the account itself its title and
-    /// e-mail address.
+    /// Changes an account. The operator and administrators may, and the account itself may change
+    /// its title and e-mail address.
     ///
     /// ```
     /// # use handfast_registry::{AccountChange, NewToken, Principal, Registry, Environment};

@@ -4,6 +4,7 @@ pub(crate) mod change;
 pub(crate) mod create;
 pub(crate) mod edit;
 pub(crate) mod history;
+pub(crate) mod link;
 pub(crate) mod mint;
 pub(crate) mod preview;
 pub(crate) mod record;

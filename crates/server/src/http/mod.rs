@@ -227,11 +227,13 @@ impl Web {
         let tls = tls::acceptor(identity.key(), &names, &settings.tls, asks)?;
         let tls_kind = settings.tls.kind();
         let certificate = Arc::clone(&tls.certificate);
+        let public_url = settings.public_url.clone();
         let base = base_url(settings.public_url.as_ref(), listen);
         let hosts = OwnHosts::new(settings.public_url, listen, identity, certificate);
         let client_timeout = settings.client_timeout.unwrap_or(CLIENT_TIMEOUT);
         let api_settings = ApiSettings {
             spool_limit: settings.spool_limit.unwrap_or(SPOOL_LIMIT),
+            public_url,
             public_search: settings.public_search,
             client_timeout,
             base,

@@ -54,7 +54,8 @@ fn an_administrator_makes_a_prefix_and_invites_a_person_for_a_child() {
 fn wrong_input_comes_back_with_what_was_typed() {
     let server = start();
     let boss = Browser::of(&server, "boss");
-    let cases: [(&str, &[(&str, &str)], &str); 7] = [
+    type Case<'c> = (&'c str, &'c [(&'c str, &'c str)], &'c str);
+    let cases: [Case<'_>; 7] = [
         (
             "authorities/new",
             &[("authority", "20 1000"), ("title", "kept-text")],
@@ -141,6 +142,10 @@ fn people_without_the_right_are_told_which_role_is_missing() {
 }
 
 /// Waits until the counts have all events.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "nothing tells when the counts have followed"
+)]
 fn wait_for_counts(server: &Server) {
     let events = server.registry.event_count().unwrap();
     for _ in 0..1_000 {

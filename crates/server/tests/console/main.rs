@@ -5,6 +5,7 @@
 mod authorities;
 mod browser;
 mod hostile;
+mod last_used;
 mod names_list;
 mod one_name;
 mod people;

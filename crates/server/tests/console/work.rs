@@ -213,6 +213,10 @@ fn a_requested_authority_is_decided_by_the_one_above() {
     ));
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "nothing tells when the counts have followed"
+)]
 #[test]
 fn reserved_names_wait_for_those_who_may_activate_them() {
     let server = library();
@@ -247,6 +251,10 @@ fn host_change(from: &str) -> Vec<(&str, &str)> {
 }
 
 /// The last job, when it has ended.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a job in the background tells nobody when it ends"
+)]
 fn ended(server: &Server) -> u64 {
     for _ in 0..500 {
         let page = server.registry.latest_jobs(&OPERATOR, None, 1).unwrap();

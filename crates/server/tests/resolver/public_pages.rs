@@ -155,6 +155,7 @@ fn a_tombstone_says_what_the_name_was_and_nothing_else_of_it() {
         "href=\"/20.1000/atlas\">Open",
         "mailto:desk@library.example",
         "It will never be given to anything else.",
+        "Cited as</dt><dd><code>http://names.example:8000/20.1000/chart</code>",
     ] {
         assert!(body.contains(part), "{part}\n{body}");
     }

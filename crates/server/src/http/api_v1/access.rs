@@ -29,7 +29,7 @@ pub(super) fn people(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn holdings(call: &Call) -> Result<Answer, Problem> {
     let holdings = call.registry().holdings(&call.who, call.id())?;
-    Ok(Answer::json(&convert::holdings(&holdings)))
+    Ok(Answer::json(&convert::holdings(&holdings, call.registry())))
 }
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {

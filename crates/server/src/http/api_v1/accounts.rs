@@ -31,8 +31,9 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let page: Vec<_> = rest.take(limit).collect();
     let next = page.last().map(|account| account.name.clone());
     let next = next.filter(|_| page.len() == limit);
+    let shown = |account| convert::account(account, call.registry());
     Ok(Answer::json(&api::AccountPage {
-        accounts: page.into_iter().map(convert::account).collect(),
+        accounts: page.into_iter().map(shown).collect(),
         next,
     }))
 }
@@ -52,7 +53,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
         registry.change_account(&call.who, &given.account, &change)?;
     }
     let made = registry.account(&given.account)?;
-    Ok(Answer::json(&convert::account(&made)).created("accounts", &made.name))
+    Ok(Answer::json(&convert::account(&made, registry)).created("accounts", &made.name))
 }
 
 pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
@@ -61,7 +62,7 @@ pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
         need_administrator(call)?;
     }
     let account = call.registry().account(call.id())?;
-    Ok(Answer::json(&convert::account(&account)))
+    Ok(Answer::json(&convert::account(&account, call.registry())))
 }
 
 pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
@@ -77,7 +78,7 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
     let changed = call
         .registry()
         .change_account(&call.who, call.id(), &change)?;
-    Ok(Answer::json(&convert::account(&changed)))
+    Ok(Answer::json(&convert::account(&changed, call.registry())))
 }
 
 /// Who asks, what they may do where, and what their token leaves of it.
@@ -96,6 +97,9 @@ pub(super) fn this(call: &Call) -> Result<Answer, Problem> {
         groups,
         roles: roles.iter().map(convert::role_on).collect(),
         title: account.map(|account| account.title).unwrap_or_default(),
-        token: call.token.as_ref().map(convert::token),
+        token: call
+            .token
+            .as_ref()
+            .map(|token| convert::token(token, registry)),
     }))
 }

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use handfast_registry::{Principal, Registry, RegistryError, SignInLink};
+use handfast_registry::{CitableLinks, Principal, Registry, RegistryError, SignInLink};
 use http_body_util::{BodyExt, Either};
 use hyper::body::Bytes;
 use hyper::header::{
@@ -57,6 +57,7 @@ use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
 use crate::admission::shared_limit::{SharePermit, SharedLimit};
 use crate::http::connection::request_body::{BodyError, Incoming, late_body};
+use crate::http::middleware::host::PublicUrl;
 use crate::http::percent::decode_form;
 use crate::http::response::{Body, WithHeader, empty};
 use crate::http::{Caller, Web};
@@ -82,6 +83,8 @@ pub(crate) struct Api {
 pub(crate) struct ApiSettings {
     /// How many bytes the imports of one account have, at most, that are being received or wait.
     pub(crate) spool_limit: u64,
+    /// The URL under which clients reach the server, if it is configured.
+    pub(crate) public_url: Option<PublicUrl>,
     /// Whether everybody may find active names by words, or by how they begin.
     pub(crate) public_search: bool,
     /// How long a client may take to send the next bytes of an import.
@@ -112,6 +115,12 @@ impl Api {
 
     fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// What makes the citable links of names, if the configuration says where they begin.
+    pub(crate) fn links(&self) -> Option<CitableLinks> {
+        let public_url = self.settings.public_url.as_ref().map(ToString::to_string);
+        CitableLinks::configured(&self.registry.rules(), public_url.as_deref())
     }
 
     /// The signed head of the log. It is signed anew only when there is something new: asking does

@@ -6,7 +6,7 @@ use std::thread;
 use handfast_api::{self as api, limits};
 use handfast_registry::{
     Edit, HistoryPage, MintOptions, Minted, NameAction, NameFilter, NewName, Principal,
-    RegistryError, State, Style, Words, check_urls, parse_rfc3339,
+    RegistryError, Shown, State, Style, Words, check_urls, parse_rfc3339,
 };
 use handfast_wire::json::ParsedValue;
 use hyper::StatusCode;
@@ -22,14 +22,16 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let authority = call.required("authority")?;
     let limit = call.limit()?;
     let prefix = call.query("prefix").unwrap_or_default();
+    let links = call.api.links();
     if let Some(filter) = filter(call, authority)? {
         let page = call
             .registry()
             .list_names(&call.who, &filter, call.query("after"), limit)?;
+        let name = |name| convert::name_of_list(name, links.as_ref());
         let names = page.names.iter();
         let names = names.filter(|name| local_of(&name.id).starts_with(prefix));
         return Ok(Answer::json(&api::NamePage {
-            names: names.map(convert::name_of_list).collect(),
+            names: names.map(name).collect(),
             next: page.next,
         }));
     }
@@ -37,14 +39,14 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let mut next = None;
     let mut looked_at = 0;
     let after = call.query("after");
-    let visit = &mut |shown: handfast_registry::Shown| {
+    let visit = &mut |shown: Shown| {
         if names.len() == limit || looked_at == MAX_NAMES_READ {
             return ControlFlow::Break(());
         }
         looked_at += 1;
         next = Some(shown.key.clone());
         if local_of(&shown.record.text).starts_with(prefix) {
-            names.push(convert::listed_name(&shown));
+            names.push(convert::listed_name(&shown, links.as_ref()));
         }
         ControlFlow::Continue(())
     };
@@ -103,7 +105,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
     }
     let shown = call.registry().create_name(&call.who, &given.id, new)?;
     let version = shown.record.version;
-    let answer = Answer::json(&convert::name(&shown)).version(version);
+    let answer = Answer::json(&named(call, &shown)).version(version);
     Ok(answer.created("names", &shown.record.text))
 }
 
@@ -137,8 +139,10 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
         reserve: given.reserve,
     };
     let mut names = Vec::new();
+    let links = call.api.links();
     let made = |minted: Minted| {
         names.push(api::MintedName {
+            link: links.as_ref().map(|links| links.link(&minted.id)),
             id: minted.id,
             urls: minted.urls,
         });
@@ -171,7 +175,12 @@ pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
         gone.about.withdrawn = Some(convert::tombstone(tombstone));
         return Err(gone);
     }
-    Ok(call.versioned(shown.record.version, &convert::name(&shown)))
+    Ok(call.versioned(shown.record.version, &named(call, &shown)))
+}
+
+/// A name as the API shows it, with its citable link.
+fn named(call: &Call, shown: &Shown) -> api::Name {
+    convert::name(shown, call.api.links().as_ref())
 }
 
 pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
@@ -218,7 +227,7 @@ pub(super) fn act(call: &Call, action: NameAction) -> Result<Answer, Problem> {
         .registry()
         .change_name(&call.who, call.id(), expected, action)?;
     Ok(match acted {
-        Some(shown) => Answer::json(&convert::name(&shown)).version(shown.record.version),
+        Some(shown) => Answer::json(&named(call, &shown)).version(shown.record.version),
         None => Answer::done(),
     })
 }

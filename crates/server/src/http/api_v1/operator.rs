@@ -6,6 +6,7 @@
 //! jobs answer line by line while they run.
 
 use std::io::{self, Read, Write};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use handfast_api::SignInLink;
@@ -31,6 +32,7 @@ use super::{
     Api, ApiSettings, LineStream, check_type, convert, find_route, read_query, run, sign_in,
 };
 use crate::http::CLIENT_TIMEOUT;
+use crate::http::middleware::host::{PublicUrl, base_url};
 use crate::http::percent::decode;
 use crate::http::response::Body;
 
@@ -75,14 +77,16 @@ const PROGRESS_INTERVAL: u64 = 1_000;
 pub struct LocalApi(Arc<Api>);
 
 impl LocalApi {
-    /// For a registry that this process has opened. `base` is the URL of its server.
+    /// For a registry that this process has opened. Links begin with the public URL of its server,
+    /// or with where it would listen.
     #[must_use]
-    pub fn new(registry: Arc<Registry>, base: String) -> Self {
+    pub fn new(registry: Arc<Registry>, public_url: Option<PublicUrl>, listen: SocketAddr) -> Self {
         let settings = ApiSettings {
             spool_limit: 0,
+            base: base_url(public_url.as_ref(), listen),
+            public_url,
             public_search: false,
             client_timeout: CLIENT_TIMEOUT,
-            base,
         };
         Self(Arc::new(Api::new(registry, settings)))
     }

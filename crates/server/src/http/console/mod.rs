@@ -35,7 +35,7 @@ use crate::admission::body_memory::Sender;
 use crate::http::connection::request_body::Incoming;
 use crate::http::console::error_page::PageError;
 use crate::http::console::page_table::{Access, find};
-use crate::http::console::visit::{Request as PageRequest, Visit};
+use crate::http::console::visit::{PageRequest, Visit};
 use crate::http::response::{Body, WithHeader, empty, plain, run_queued};
 use crate::http::{Caller, Web, pages};
 

@@ -1,6 +1,6 @@
 //! Where a form was sent from: a page of another site must not send forms in a person's name.
 
-use hyper::header::{HeaderMap, HeaderName, ORIGIN};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue, ORIGIN};
 
 /// Checks that a form was sent by a page of this server.
 ///
@@ -14,7 +14,7 @@ pub(super) fn check(headers: &HeaderMap, base: &str) -> Result<(), &'static str>
             _ => Err("Sec-Fetch-Site is not same-origin"),
         };
     }
-    match headers.get(ORIGIN).map(|origin| origin.as_bytes()) {
+    match headers.get(ORIGIN).map(HeaderValue::as_bytes) {
         Some(origin) if origin.eq_ignore_ascii_case(base.as_bytes()) => Ok(()),
         Some(_) => Err("Origin is another server"),
         None => Err("neither Sec-Fetch-Site nor Origin"),

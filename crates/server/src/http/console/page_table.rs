@@ -11,6 +11,7 @@ use crate::http::percent::decode;
 use crate::http::response::Body;
 
 /// A page, or a form that is sent to it.
+#[derive(Clone, Copy)]
 pub(super) struct PageRoute {
     pub(super) method: &'static str,
     /// Below `/console`; braces stand for one segment, percent-encoded.

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use handfast_registry::{Principal, Registry, Session, Waiting};
+use handfast_registry::{CitableLinks, Principal, Registry, Session, Waiting};
 use hyper::body::Bytes;
 use hyper::header::{FORWARDED, HeaderName};
 use hyper::http::request::Parts;
@@ -17,7 +17,7 @@ use crate::http::{Caller, Web, form};
 pub(super) struct Visit<'v> {
     pub(super) web: &'v Arc<Web>,
     pub(super) caller: &'v Arc<Caller>,
-    pub(super) request: Request,
+    pub(super) request: PageRequest,
     /// What stands for the braces of the path.
     pub(super) path: Vec<String>,
     /// Who is signed in.
@@ -34,7 +34,7 @@ pub(super) struct Visit<'v> {
 const MAX_WAITING: usize = 100;
 
 /// The head of a request, its query and its form.
-pub(super) struct Request {
+pub(super) struct PageRequest {
     pub(super) head: Parts,
     query: Vec<(String, String)>,
     form: FormFields,
@@ -62,7 +62,7 @@ pub(super) struct Person {
     pub(super) session: Session,
 }
 
-impl Request {
+impl PageRequest {
     pub(super) fn new(head: Parts, raw_form: Bytes) -> Self {
         let pairs = std::str::from_utf8(&raw_form).ok();
         let pairs = pairs.and_then(form::all_pairs);
@@ -91,7 +91,7 @@ impl FormFields {
 }
 
 impl<'v> Visit<'v> {
-    pub(super) fn new(web: &'v Arc<Web>, caller: &'v Arc<Caller>, request: Request) -> Self {
+    pub(super) fn new(web: &'v Arc<Web>, caller: &'v Arc<Caller>, request: PageRequest) -> Self {
         let base = web
             .hosts
             .base(caller, &request.head.uri, &request.head.headers);
@@ -146,6 +146,13 @@ impl<'v> Visit<'v> {
 
     pub(super) fn registry(&self) -> &Registry {
         self.web.registry()
+    }
+
+    /// What makes citable links: at the resolver or public URL of the configuration, or at the
+    /// address that the browser has asked.
+    pub(super) fn links(&self) -> CitableLinks {
+        let configured = CitableLinks::configured(&self.registry().rules(), None);
+        configured.unwrap_or_else(|| CitableLinks::new(&*self.base))
     }
 
     /// Who acts: the account that is signed in, or nobody.

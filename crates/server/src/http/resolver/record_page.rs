@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use handfast_id::recognise;
-use handfast_registry::{Principal, Record};
+use handfast_registry::{CitableLinks, Principal, Record};
 use handfast_wire::{Value, json};
 use hyper::{Response, StatusCode};
 
@@ -188,7 +188,7 @@ impl<'r> RecordView<'r> {
 
     /// The link that people cite.
     pub(crate) fn citable(&self) -> String {
-        format!("{}{}", self.base, self.path())
+        CitableLinks::new(self.base).link(&self.name.text)
     }
 
     fn path(&self) -> String {

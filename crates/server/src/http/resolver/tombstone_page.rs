@@ -48,6 +48,8 @@ struct TombstonePage<'a> {
     /// Where the events of the name are proven, if they are public.
     proof: Option<String>,
     contact: Option<String>,
+    /// The link by which it was cited, if the configuration says where links begin.
+    citable: Option<String>,
 }
 
 pub(crate) fn answer(web: &Web, status: StatusCode, name: &WithdrawnName) -> Response<Body> {
@@ -66,6 +68,7 @@ pub(crate) fn answer(web: &Web, status: StatusCode, name: &WithdrawnName) -> Res
         successor: successor.map(|id| SuccessorLink::new(web.registry(), id)),
         proof: is_public.then(|| proof_of(&name.text)),
         contact: of_authority.or_else(|| web.site.contact.clone()),
+        citable: web.api.links().map(|links| links.link(&name.text)),
         authority,
         name,
     };

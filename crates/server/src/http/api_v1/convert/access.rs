@@ -3,7 +3,7 @@
 use handfast_api as api;
 use handfast_registry::{
     AccessRequest, AccessRequestStatus, AccountRole, AuthorityRequest, AuthorityRequestStatus,
-    Group, Holdings, PersonHere, Reason, rfc3339,
+    Group, Holdings, PersonHere, Reason, Registry, Token, rfc3339,
 };
 
 use super::{account, account_state, role, token};
@@ -50,9 +50,10 @@ pub(in crate::http::api_v1) fn person(person: &PersonHere) -> api::Person {
     }
 }
 
-pub(in crate::http::api_v1) fn holdings(holdings: &Holdings) -> api::Holdings {
+pub(in crate::http::api_v1) fn holdings(holdings: &Holdings, registry: &Registry) -> api::Holdings {
+    let token = |given: &Token| token(given, registry);
     api::Holdings {
-        account: account(&holdings.account),
+        account: account(&holdings.account, registry),
         all_names_counted: holdings.is_complete,
         groups: holdings.groups.clone(),
         names: holdings.names,

@@ -15,8 +15,14 @@ use crate::http::response::Body;
 #[template(path = "console/sessions.html")]
 struct SessionsPage<'a> {
     frame: ConsoleFrame<'a>,
-    sessions: Vec<Session>,
+    sessions: Vec<ShownSession>,
     current: String,
+}
+
+/// A session, and when it was last used.
+struct ShownSession {
+    session: Session,
+    last_seen: u64,
 }
 
 pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
@@ -33,9 +39,18 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
         text: text.to_string(),
         undo: None,
     });
+    let registry = visit.registry();
+    let sessions = registry.sessions(&person.who, account)?;
+    let sessions = sessions.into_iter().map(|session| {
+        let seen = registry.session_last_seen(&session.id);
+        ShownSession {
+            last_seen: seen.unwrap_or_default().max(session.signed_in),
+            session,
+        }
+    });
     let page = SessionsPage {
         frame: ConsoleFrame::new(visit, "Where you are signed in", MenuItem::Nothing).flash(flash),
-        sessions: visit.registry().sessions(&person.who, account)?,
+        sessions: sessions.collect(),
         current: person.session.id.clone(),
     };
     Ok(page.frame.respond(StatusCode::OK, &page))

@@ -16,7 +16,7 @@ use crate::http::response::Body;
 #[template(path = "console/tokens.html")]
 struct TokensPage<'a> {
     frame: ConsoleFrame<'a>,
-    tokens: Vec<Token>,
+    tokens: Vec<ShownToken>,
     /// A new token, which is shown this once.
     secret: Option<String>,
     now: u64,
@@ -24,6 +24,12 @@ struct TokensPage<'a> {
     authority: String,
     role: String,
     days: String,
+}
+
+/// A token, and the day when it was last used.
+struct ShownToken {
+    token: Token,
+    last_used: Option<u64>,
 }
 
 pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
@@ -40,6 +46,11 @@ fn tokens(
     let account = &person.session.account;
     let mut tokens = visit.registry().tokens(&person.who)?;
     tokens.retain(|token| token.account.eq_ignore_ascii_case(account));
+    let shown = tokens.into_iter().map(|token| ShownToken {
+        last_used: visit.registry().token_last_used(&token.id),
+        token,
+    });
+    let tokens = shown.collect();
     let flash = visit.query("done").map(|_| Flash {
         kind: "good",
         head: "Revoked.".to_string(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use handfast_registry::{NameFilter, NameTable, RegistryError};
+use handfast_registry::{CitableLinks, NameFilter, NameTable, RegistryError};
 use http_body_util::channel::{Channel, Sender};
 use http_body_util::{BodyExt, Either};
 use hyper::Response;
@@ -17,7 +17,6 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use super::filters_in_url::UrlFilters;
-use super::rows::citable_link;
 use crate::http::Web;
 use crate::http::console::error_page::PageError;
 use crate::http::console::visit::Visit;
@@ -62,7 +61,7 @@ pub(super) fn table(
     let (sender, body) = Channel::new(4);
     let mut rows = Rows {
         web: Arc::clone(visit.web),
-        base: visit.base.clone(),
+        links: visit.links(),
         who,
         filter,
         sender,
@@ -88,7 +87,7 @@ pub(super) fn table(
 
 struct Rows {
     web: Arc<Web>,
-    base: String,
+    links: CitableLinks,
     who: handfast_registry::Principal,
     filter: NameFilter,
     sender: Sender<Bytes, io::Error>,
@@ -104,7 +103,7 @@ impl Rows {
             let page =
                 registry.list_names(&self.who, &self.filter, after.as_deref(), BATCH_SIZE)?;
             for name in &page.names {
-                table.add(name, &citable_link(&self.base, &name.id))?;
+                table.add(name, &self.links.link(&name.id))?;
             }
             let bytes = table.take()?;
             if !bytes.is_empty() {

@@ -373,8 +373,8 @@ fn with_filters(url: &UrlFilters) -> (String, String) {
         ("words", "q", if is_words { &words } else { "" }),
     ];
     for (option, parameter, text) in options.into_iter().filter(|(_, _, text)| !text.is_empty()) {
-        command.push_str(&format!(" --{option} '{text}'"));
-        query.push_str(&format!("&{parameter}={}", encode(text, COMPONENT)));
+        command.extend([" --", option, " '", text, "'"]);
+        query.extend(["&", parameter, "=", &encode(text, COMPONENT)]);
     }
     (command, query)
 }

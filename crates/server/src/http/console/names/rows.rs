@@ -2,7 +2,7 @@
 
 use handfast_registry::{ListedName, rfc3339};
 
-use crate::http::percent::{COMPONENT, HANDLE_IN_PATH, encode};
+use crate::http::percent::{COMPONENT, encode};
 
 /// A row.
 pub(super) struct NameRow {
@@ -38,11 +38,6 @@ pub(super) fn name_path(id: &str) -> String {
     format!("/console/names/{}", encode(id, COMPONENT))
 }
 
-/// The link that people cite.
-pub(super) fn citable_link(base: &str, id: &str) -> String {
-    format!("{base}/{}", encode(id, HANDLE_IN_PATH))
-}
-
 /// The host of a URL; the URL itself if it has none.
 fn host_of(url: &str) -> String {
     let after = url.split_once("://").map(|(_, after)| after);
@@ -68,9 +63,5 @@ mod tests {
             assert_eq!(host_of(url), host);
         }
         assert_eq!(name_path("20.1/a b"), "/console/names/20.1%2Fa%20b");
-        assert_eq!(
-            citable_link("https://id.example", "20.1/a b"),
-            "https://id.example/20.1/a%20b"
-        );
     }
 }

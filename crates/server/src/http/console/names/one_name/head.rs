@@ -104,7 +104,7 @@ impl NameHead {
             has_title: title.is_some(),
             title: title.unwrap_or_else(|| id.clone()),
             state: record.state.as_str(),
-            citable: format!("{}{public}", visit.base),
+            citable: visit.links().link(&id),
             public,
             authority,
             tab,
