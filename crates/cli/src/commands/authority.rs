@@ -206,23 +206,7 @@ impl AuthorityCommand {
                         .try_for_each(|request| request_line(request, out))
                 })
             }
-            Self::Decline { on, reason } => {
-                // Once it is declined nothing says how it is written.
-                let client = on.caller.client(client);
-                let shown = client.get::<Authority>(&on.path(""));
-                let path = on.path("/decline");
-                if reason.is_empty() {
-                    client.act::<IgnoredAny>("POST", &path)?;
-                } else {
-                    let reason = reason.clone();
-                    client.send::<IgnoredAny>("POST", &path, &NewDecline { reason })?;
-                }
-                let written = shown.map_or_else(|_| on.authority.clone(), |it| it.authority);
-                let gone = json!({"authority": written, "status": "declined"});
-                on.caller
-                    .output
-                    .print(&gone, |out| writeln!(out, "declined {written}"))
-            }
+            Self::Decline { on, reason } => on.decline(client, reason),
             Self::Retire { on, keep_children } => {
                 let query = keep_children.then_some("?keep-children=true");
                 let rest = format!("/retire{}", query.unwrap_or_default());
@@ -276,6 +260,22 @@ impl AuthorityCommand {
 }
 
 impl AuthorityTarget {
+    fn decline(self, client: Client, reason: String) -> anyhow::Result<Answer> {
+        // Once it is declined nothing says how it is written.
+        let client = self.caller.client(client);
+        let shown = client.get::<Authority>(&self.path(""));
+        let path = self.path("/decline");
+        if reason.is_empty() {
+            client.act::<IgnoredAny>("POST", &path)?;
+        } else {
+            client.send::<IgnoredAny>("POST", &path, &NewDecline { reason })?;
+        }
+        let written = shown.map_or(self.authority, |it| it.authority);
+        let gone = json!({"authority": written, "status": "declined"});
+        let output = self.caller.output;
+        output.print(&gone, |out| writeln!(out, "declined {written}"))
+    }
+
     /// Creates the account that asks, as the operator, who runs this command.
     fn create_missing_account(&self, client: &Client) -> anyhow::Result<()> {
         let Some(Principal::Account(name)) =

@@ -50,12 +50,14 @@ fn an_administrator_makes_a_prefix_and_invites_a_person_for_a_child() {
     assert!(!again.body.contains("/console/enter/"));
 }
 
+/// A page, its form, and the field that is wrong.
+type WrongInput<'c> = (&'c str, &'c [(&'c str, &'c str)], &'c str);
+
 #[test]
 fn wrong_input_comes_back_with_what_was_typed() {
     let server = start();
     let boss = Browser::of(&server, "boss");
-    type Case<'c> = (&'c str, &'c [(&'c str, &'c str)], &'c str);
-    let cases: [Case<'_>; 7] = [
+    let cases: [WrongInput<'_>; 7] = [
         (
             "authorities/new",
             &[("authority", "20 1000"), ("title", "kept-text")],
