@@ -1,10 +1,11 @@
 //! `/console/again`: the password once more, before something that is hard to take back.
 //!
 //! Creating a token, granting `admin`, transferring or retiring an authority and making an
-//! administrator need a person who has proved in the last ten minutes who they are. A form that was sent is stored
-//! meanwhile, and comes back afterwards.
+//! administrator need a person who has proved in the last ten minutes who they are. A form that was
+//! sent is stored meanwhile, and comes back afterwards.
 
 use askama::Template;
+use handfast_registry::Role;
 use hyper::{Response, StatusCode};
 
 use super::error_page::PageError;
@@ -44,6 +45,13 @@ pub(super) fn need_fresh(visit: &Visit<'_>) -> Result<(), PageError> {
     };
     let path = format!("/console/again?to={}", encode(&to, COMPONENT));
     Err(PageError::Answered(Box::new(see(&path))))
+}
+
+/// The same before a request for access is granted, if it is for `admin`.
+pub(super) fn need_fresh_for_admin(visit: &Visit<'_>, id: &str) -> Result<(), PageError> {
+    let mut requests = visit.registry().access_requests(&visit.who())?.into_iter();
+    let is_admin = requests.any(|request| request.id == id && request.role == Role::Admin);
+    if is_admin { need_fresh(visit) } else { Ok(()) }
 }
 
 fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {

@@ -81,8 +81,8 @@ pub(super) fn lead_there(visit: &Visit<'_>) -> Response<Body> {
     // A password is never stored as it was typed.
     let has_password =
         find(&head.method, head.uri.path()).is_some_and(|(it, _)| it.hashes_password);
-    let is_kept = is_form && !has_password;
-    let draft = ended.filter(|_| is_kept).and_then(|secret| {
+    let is_stored = is_form && !has_password;
+    let draft = ended.filter(|_| is_stored).and_then(|secret| {
         let account = visit.registry().lapsed_session(secret).ok()??;
         let (path, form) = (head.uri.path(), &visit.request.raw_form);
         visit.registry().store_draft(&account, path, form).ok()

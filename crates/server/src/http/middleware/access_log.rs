@@ -178,8 +178,8 @@ impl LoggedRequest {
     }
 }
 
-/// The address of a one-time link without its code: whoever reads the log could use it before the
-/// person who got it.
+/// The address of a one-time link without its code: somebody who reads the log could use it before
+/// the person who got it.
 fn without_code(target: &str) -> String {
     let Some((before, code)) = target.split_once(ENTER) else {
         return target.to_string();

@@ -9,7 +9,7 @@ use hyper::StatusCode;
 
 use super::here::{Answered, AuthorityHead, Here, curl, flash, is_wrong_input, titled};
 use super::path_of;
-use crate::http::console::again::need_fresh;
+use crate::http::console::again::need_fresh_for_admin;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
 use crate::http::console::see;
@@ -248,11 +248,4 @@ fn done_word(decision: &str) -> &'static str {
     } else {
         "declined"
     }
-}
-
-/// Granting `admin` needs a person who has lately proved who they are.
-fn need_fresh_for_admin(visit: &Visit<'_>, id: &str) -> Result<(), PageError> {
-    let mut requests = visit.registry().access_requests(&visit.who())?.into_iter();
-    let is_admin = requests.any(|request| request.id == id && request.role == Role::Admin);
-    if is_admin { need_fresh(visit) } else { Ok(()) }
 }

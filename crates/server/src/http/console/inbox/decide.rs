@@ -4,6 +4,7 @@ use handfast_registry::{AccessDecision, AuthorityAction, RegistryError};
 use hyper::{Response, StatusCode};
 
 use super::{field_of, inbox};
+use crate::http::console::again::need_fresh_for_admin;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::FieldError;
 use crate::http::console::see;
@@ -11,6 +12,7 @@ use crate::http::console::visit::Visit;
 use crate::http::response::Body;
 
 pub(super) fn grant_access(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
+    need_fresh_for_admin(visit, visit.id())?;
     let registry = visit.registry();
     let decided = registry.decide_access_request(&visit.who(), visit.id(), AccessDecision::Grant);
     answer(decided, "granted")
