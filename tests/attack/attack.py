@@ -266,6 +266,7 @@ def run(s, label, chosen, seconds, is_first=True):
     own_disk.start()
     alice.work(time.monotonic() + seconds)
     own_disk.is_over = True
+    own_disk.join(10)
     for one in probing:
         one.join()
     over.set()
