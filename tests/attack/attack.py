@@ -70,6 +70,24 @@ class Alice:
         return times[min(len(times) - 1, int(len(times) * share))] if times else float("inf")
 
 
+class Disk(threading.Thread):
+    """Writes and syncs a few bytes, again and again, beside alice: how long the disk of this machine takes."""
+
+    def __init__(self, folder):
+        super().__init__(daemon=True)
+        self.file, self.max_sync, self.is_over = os.path.join(folder, "disk"), 0, False
+
+    def run(self):
+        with open(self.file, "wb") as file:
+            while not self.is_over:
+                began = time.monotonic()
+                file.write(b"x" * 4096)
+                file.flush()
+                os.fsync(file.fileno())
+                self.max_sync = max(self.max_sync, time.monotonic() - began)
+                time.sleep(0.05)
+
+
 # --- the server --------------------------------------------------------------------------------------------
 
 
@@ -218,7 +236,7 @@ def probe(s, attack, found):
     found.append((PROBES[attack].__name__, wrong, took))
 
 
-def run(s, label, chosen, seconds):
+def run(s, label, chosen, seconds, is_first=True):
     """Runs attacks together, with alice at work; prints a line, and says whether all went well."""
     start(s)
     s.run = time.time_ns() // 1_000_000 % 10**9
@@ -244,7 +262,11 @@ def run(s, label, chosen, seconds):
     probing = [threading.Timer(seconds / 2, probe, (s, attack, found)) for attack in chosen if attack in PROBES]
     for one in probing:
         one.start()
+    own_disk = Disk(s.folder)
+    own_disk.start()
     alice.work(time.monotonic() + seconds)
+    own_disk.is_over = True
+    own_disk.join(10)
     for one in probing:
         one.join()
     over.set()
@@ -289,6 +311,10 @@ def run(s, label, chosen, seconds):
     for name, problem, took in found:
         print(f"{'':26}{name}: {problem or 'yes'} ({took:.2f} s)")
     sys.stdout.flush()
+    # Every create is synced. If the disk itself stood still, as disks of virtual machines do, the figures say nothing.
+    if wrong == ["p99"] and own_disk.max_sync >= MAX_LATENCY / 2 and is_first:
+        print(f"{'':26}the disk took {own_disk.max_sync:.1f} s for 4 kB: once more")
+        return run(s, label, chosen, seconds, is_first=False)
     return not wrong
 
 
