@@ -34,7 +34,7 @@ enum End {
         /// The name it has until then; none where the file system has files without one.
         half: Option<TempPath>,
     },
-    /// It has it: it is no file, such as a terminal, or it is done.
+    /// It has it: it is no file, such as a terminal.
     Nothing,
 }
 
@@ -82,7 +82,15 @@ impl NewFile {
             End::Link {
                 path,
                 half: Some(half),
-            } => half.persist_noclobber(path)?,
+            } => {
+                if let Err(failed) = half.persist_noclobber(&path) {
+                    if fs::symlink_metadata(&path).is_ok() {
+                        return Err(failed.error);
+                    }
+                    // Not every file system can rename so, or has a second name for a file.
+                    failed.path.persist(&path)?;
+                }
+            }
             End::Link { path, half: None } => {
                 let of_descriptor = format!("{DESCRIPTORS}/{}", self.file.as_raw_fd());
                 linkat(CWD, of_descriptor, CWD, path, AtFlags::SYMLINK_FOLLOW)?;
@@ -121,7 +129,7 @@ pub(crate) fn move_folder(half: &Path, folder: &Path) -> io::Result<()> {
 
 /// A file under another name, which it has until it is whole.
 fn make(path: &Path, mode: u32) -> io::Result<(File, TempPath)> {
-    let half = beside(path, ".part");
+    let half = std::path::absolute(beside(path, ".part"))?;
     // What an earlier try left may be readable by others.
     drop(fs::remove_file(&half));
     let mut options = OpenOptions::new();

@@ -15,7 +15,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// In words.
+            /// The word.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self {

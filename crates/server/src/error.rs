@@ -40,10 +40,12 @@ impl From<RegistryError> for Fault {
     /// §2.3. What fails here is nobody's business outside: it is logged, and the code is said.
     fn from(error: RegistryError) -> Self {
         let code = code(&error);
-        if let RegistryError::Value { index, problem } = &error
-            && *problem == ValueProblem::Exists
+        if let RegistryError::Value {
+            index,
+            problem: ValueProblem::Exists,
+        } = error
         {
-            return Self::index_conflict(*index);
+            return Self::index_conflict(index);
         }
         if code == ResponseCode::Error {
             tracing::error!(%error, "a request failed");

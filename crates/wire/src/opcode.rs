@@ -133,9 +133,23 @@ impl Opcode {
     /// Whether only an interface for administration may take it (`handle-protocol.md` §1.7).
     #[must_use]
     pub fn needs_admin_interface(self) -> bool {
-        // Handles and values, prefixes, and transactions and the storage.
-        let is_admin = matches!(self.number(), 100..=106 | 300..=302 | 1000..=1003);
-        is_admin && !matches!(self, Self::Unknown(_))
+        matches!(
+            self,
+            Self::CreateHandle
+                | Self::DeleteHandle
+                | Self::AddValue
+                | Self::RemoveValue
+                | Self::ModifyValue
+                | Self::ListHandles
+                | Self::ListDerivedPrefixes
+                | Self::HomePrefix
+                | Self::UnhomePrefix
+                | Self::ListHomedPrefixes
+                | Self::GetNextTransactionId
+                | Self::RetrieveTransactions
+                | Self::DumpHandles
+                | Self::BackupServer
+        )
     }
 }
 

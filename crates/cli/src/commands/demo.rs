@@ -47,7 +47,7 @@ fn cordra(registry: &Registry) -> Result<(), RegistryError> {
             ),
             (metadata, "metadata", vec![link("DESCRIBES", document)]),
         ] {
-            let local = id.trim_start_matches("2000.01/");
+            let local = id.split_once('/').map_or(id, |(_, local)| local);
             let new = NewName {
                 values,
                 ..NewName::urls(&[&format!("https://cordra.example/{folder}/{local}")])

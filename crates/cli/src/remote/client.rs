@@ -387,7 +387,7 @@ impl Client {
         Ok((status, serde_json::from_slice(&said).unwrap_or_default()))
     }
 
-    /// All things of a list that comes in pages; a query begins with `&` if there is one.
+    /// All things of a list that comes in pages.
     pub(crate) fn pages<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -402,7 +402,7 @@ impl Client {
         Ok(all)
     }
 
-    /// Each page of a list.
+    /// Each page of a list; a query begins with `&` if there is one.
     pub(crate) fn each_page<T: DeserializeOwned>(
         &self,
         path: &str,

@@ -274,7 +274,12 @@ impl NameCommand {
             | Self::Set { connection, .. }
             | Self::Show { connection, .. }
             | Self::Withdraw { connection, .. } => Some(connection),
-            _ => None,
+            Self::Activate(_)
+            | Self::Erase(_)
+            | Self::History { .. }
+            | Self::Restore(_)
+            | Self::Transfer { .. }
+            | Self::Undo { .. } => None,
         }
     }
 }

@@ -35,8 +35,9 @@ pub(crate) fn for_each<O, R: Read>(
         if let Some(line) = text.strip_suffix(b"\n") {
             visit(out, Line::Whole(line.strip_suffix(b"\r").unwrap_or(line)))?;
         } else if text.len() <= MAX_LINE {
-            // The last line need not end in LF.
+            // The last line need not end in LF; behind its end nothing is read.
             visit(out, Line::Whole(&text))?;
+            return idle(out);
         } else {
             text.truncate(MAX_LINE);
             reader.skip_until(b'\n')?;

@@ -48,7 +48,9 @@ pub(crate) enum Conversation {
 
 impl Packed {
     fn to_bytes(&self) -> Vec<u8> {
-        [self.envelope.to_bytes(), self.payload.clone()].concat()
+        let mut bytes = self.envelope.to_bytes();
+        bytes.extend_from_slice(&self.payload);
+        bytes
     }
 
     /// Reads a message that is not in packets.

@@ -278,12 +278,11 @@ impl ChangeSet<'_> {
     fn perform(&mut self, operation: Operation) -> Result<Performed, RegistryError> {
         self.need_exact(&operation)?;
         let mut handle = operation.handle().to_string();
-        let whole = with_slash(&handle);
         let mut overwrote = false;
         match operation {
             Operation::Add {
                 values, overwrite, ..
-            } => (_, overwrote) = self.add_values(&whole, values, overwrite)?,
+            } => (_, overwrote) = self.add_values(&with_slash(&handle), values, overwrite)?,
             Operation::Create {
                 values, mint: true, ..
             } => handle = self.mint_handle(&handle, values)?,
@@ -291,15 +290,16 @@ impl ChangeSet<'_> {
                 values, overwrite, ..
             } => overwrote = self.put_handle(&handle, values, overwrite)?,
             Operation::Delete { .. } => {
-                self.delete_handle(&whole)?;
+                self.delete_handle(&with_slash(&handle))?;
             }
             Operation::Home { .. } => {
                 self.home_prefix(&handle)?;
             }
             Operation::Modify { values, .. } => {
-                self.modify_values(&whole, values)?;
+                self.modify_values(&with_slash(&handle), values)?;
             }
             Operation::Remove { indexes, .. } => {
+                let whole = with_slash(&handle);
                 self.need_to_touch(&self.find_active(&whole)?, &[], &indexes)?;
                 self.edit_handle(&whole, &Edit::remove(&indexes))?;
             }

@@ -71,14 +71,13 @@ impl ChangeSet<'_> {
         if self.is_as_before(&name, *first, *last)? {
             return Ok(None);
         }
-        let mut done = None;
-        for number in events {
-            done = Some(self.undo(name.clone(), Some(*number), events)?);
-            if let Some(record) = self.record(&name.key)? {
-                name.record = record;
-            }
+        let first = *first;
+        for number in events.iter().filter(|number| **number != first) {
+            self.undo(name.clone(), Some(*number), events)?;
+            let record = self.record(&name.key)?;
+            name.record = record.ok_or_else(|| RegistryError::NotFound(name.key.clone()))?;
         }
-        Ok(done)
+        self.undo(name, Some(first), events).map(Some)
     }
 
     /// Whether a name is as it was before some events, given first to last.

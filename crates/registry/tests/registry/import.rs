@@ -7,18 +7,6 @@ use handfast_registry::{AuthorityStatus, Done, Format, Import, Report, Role};
 
 use super::*;
 
-/// An input that fails after its text, as a disk or a network does.
-struct InterruptedReader<'t>(&'t [u8]);
-
-impl Read for InterruptedReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.0.is_empty() {
-            return Err(io::Error::other("the line was cut"));
-        }
-        self.0.read(buffer)
-    }
-}
-
 /// A batch resumes by its position: if the file has other operations there now, resuming would
 /// leave them out silently. Trying again does not make it right.
 #[test]

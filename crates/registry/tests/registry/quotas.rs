@@ -265,7 +265,7 @@ fn a_parent_that_came_later_sees_nothing_of_those_below_it() {
     let scene = scene();
     authority(&scene, "20.500.1");
     authority(&scene, "20.500");
-    create_authority(&scene, &OPERATOR, "20.500.2");
+    authority(&scene, "20.500.2");
     let alice = account("alice");
     scene
         .grant(&OPERATOR, "20.500", &alice, Role::Write)

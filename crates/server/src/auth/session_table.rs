@@ -1,6 +1,7 @@
 //! Open sessions, of the native protocol and of the REST API: how long they live, and which of
 //! them a full table evicts.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Deref;
@@ -134,12 +135,22 @@ impl<K: Clone + Eq + Hash, S, W: Clone, const MAX: usize> SessionTable<K, S, W, 
         u64::try_from(alive.count()).unwrap_or(u64::MAX)
     }
 
-    pub(crate) fn has(&self, id: &K) -> bool {
+    pub(crate) fn has<Q: Eq + Hash + ?Sized>(&self, id: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
         self.0.lock().by_id.contains_key(id)
     }
 
     /// A session that lives. It lives on by what only its client can say.
-    pub(crate) fn get(&self, id: &K, now: u64) -> Option<Arc<OpenSession<K, S, W>>> {
+    pub(crate) fn get<Q: Eq + Hash + ?Sized>(
+        &self,
+        id: &Q,
+        now: u64,
+    ) -> Option<Arc<OpenSession<K, S, W>>>
+    where
+        K: Borrow<Q>,
+    {
         let mut open = self.0.lock();
         let session = Arc::clone(open.by_id.get(id)?);
         if !session.is_alive(now) {
@@ -149,7 +160,10 @@ impl<K: Clone + Eq + Hash, S, W: Clone, const MAX: usize> SessionTable<K, S, W, 
         Some(session)
     }
 
-    pub(crate) fn remove(&self, id: &K) {
+    pub(crate) fn remove<Q: Eq + Hash + ?Sized>(&self, id: &Q)
+    where
+        K: Borrow<Q>,
+    {
         self.0.lock().by_id.remove(id);
     }
 }
@@ -161,6 +175,12 @@ impl<K: Clone + Eq + Hash, S, W: Clone> OpenSessions<K, S, W> {
         self.uncounted = 0;
         self.by_id.retain(|_, session| session.is_alive(now));
         for is_known in [false, true] {
+            let is_of_kind = |session: &&Arc<OpenSession<K, S, W>>| {
+                session.state.lock().who.is_some() == is_known
+            };
+            if self.by_id.values().filter(is_of_kind).count() <= max {
+                continue;
+            }
             let entries = self.by_id.values().filter_map(|session| {
                 let state = session.state.lock();
                 (state.who.is_some() == is_known).then_some(TableEntry {

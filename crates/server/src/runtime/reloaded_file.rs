@@ -58,11 +58,19 @@ impl<S, T> ReloadedFile<S, T> {
                 // It may be half written: the old content is good until the new one is complete.
                 match (self.read)(&self.source) {
                     Ok(new) => (loaded.content, loaded.modified) = (Arc::new(new), modified),
-                    Err(error) => tracing::warn!(%error, "a file that has changed is not used"),
+                    Err(error) => tracing::warn!(
+                        %error,
+                        "a file that has changed cannot be read: its old content stays in use"
+                    ),
                 }
             }
         }
         Arc::clone(&loaded.content)
+    }
+
+    /// The content as it was read last.
+    pub(crate) fn loaded(&self) -> Arc<T> {
+        Arc::clone(&self.loaded.lock().content)
     }
 }
 

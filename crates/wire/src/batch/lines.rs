@@ -106,7 +106,9 @@ impl<R: BufRead> Lines<R> {
         if start.read_until(b'\n', &mut self.buffer)? == 0 {
             return Ok(false);
         }
-        if self.buffer.pop_if(|byte| *byte == b'\n').is_none() {
+        // The last line need not end; behind its end nothing is read.
+        let is_cut = start.limit() == 0;
+        if self.buffer.pop_if(|byte| *byte == b'\n').is_none() && is_cut {
             self.input.skip_until(b'\n')?;
         }
         self.count += 1;
@@ -139,6 +141,42 @@ mod tests {
             [1, 0, 22].map(Some)
         );
         assert_eq!(lengths(b"\xEF\xBB\xBFab\n"), [Some(2)]);
+    }
+
+    /// Gives its parts one by one; an empty one says that nothing more comes for now.
+    struct Parts(Vec<&'static [u8]>);
+
+    impl Read for Parts {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let count = self.fill_buf()?.read(out)?;
+            self.consume(count);
+            Ok(count)
+        }
+    }
+
+    impl BufRead for Parts {
+        fn fill_buf(&mut self) -> io::Result<&[u8]> {
+            Ok(self.0.first().copied().unwrap_or_default())
+        }
+
+        fn consume(&mut self, count: usize) {
+            if let Some(part) = self.0.first_mut() {
+                *part = &part[count..];
+                if part.is_empty() {
+                    self.0.remove(0);
+                }
+            }
+        }
+    }
+
+    /// Guards: after the end of a terminal's input, the next line was lost.
+    #[test]
+    fn a_line_after_an_end_of_the_input_is_read() {
+        let mut lines = Lines::new(Parts(vec![b"a", b"", b"b\n"]));
+        for line in [b"a", b"b"] {
+            assert!(matches!(lines.next().unwrap(), Some(Line::Bytes(read)) if read == line));
+        }
+        assert!(lines.next().unwrap().is_none());
     }
 
     #[test]

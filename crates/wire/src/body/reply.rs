@@ -57,7 +57,8 @@ pub enum Reply<'a> {
 }
 
 impl<'a> Reply<'a> {
-    /// The reply of a message. An unknown operation is [`Done`](Self::Done).
+    /// The reply of a message. An operation whose reply has no body, or that is unknown, is
+    /// [`Done`](Self::Done).
     pub fn of(message: &'a Message<'_>) -> Result<Self, DecodeError> {
         match message.outcome() {
             ResponseCode::Reserved => Ok(Self::Request),

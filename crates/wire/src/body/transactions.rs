@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::Body;
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_u32};
-use crate::field::{Field, wire_form};
+use crate::codec::{Codec, DecodeError, Reader, put_bytes};
+use crate::field::wire_form;
 use crate::version::Version;
 
 /// The transactions since a point, for one server of a site (`handle-protocol.md` §11.3). Since 2.9
@@ -134,20 +134,20 @@ pub struct ResumePoint<'a> {
     pub kind: u32,
 }
 
+wire_form!(ResumePoint<'a> { key, kind });
+
 impl<'a> Codec<'a> for DumpRequest<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         self.receiver.encode(out);
         if let Some(resume) = &self.resume {
-            put_bytes(out, &resume.key);
-            put_u32(out, resume.kind);
+            resume.encode(out);
         }
     }
 
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let receiver = Receiver::decode(reader)?;
         let resumes = !reader.rest().is_empty();
-        let resume = resumes.then(|| Field::get(reader)).transpose()?;
-        let resume = resume.map(|(key, kind)| ResumePoint { key, kind });
+        let resume = resumes.then(|| ResumePoint::decode(reader)).transpose()?;
         Ok(Self { receiver, resume })
     }
 }

@@ -97,5 +97,6 @@ fn hash(algorithm: &'static sha::Algorithm, parts: &[&[u8]]) -> sha::Digest {
 /// The octets of a digest. `N` is always the length of the algorithm that made it, so none is
 /// missing or left.
 fn array<const N: usize>(digest: &sha::Digest) -> [u8; N] {
+    debug_assert_eq!(digest.as_ref().len(), N);
     digest.as_ref().try_into().unwrap_or([0; N])
 }

@@ -142,8 +142,7 @@ impl CurrentCertificate for ReplaceableCertificate {
 
 impl CurrentCertificate for Renewed {
     fn current(&self) -> Arc<CertifiedKey> {
-        let now = self.opened.elapsed().as_millis();
-        self.files.current(u64::try_from(now).unwrap_or(u64::MAX))
+        self.files.loaded()
     }
 }
 
@@ -199,7 +198,9 @@ impl Renewed {
 
 impl ResolvesServerCert for Renewed {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.current())
+        let now = self.opened.elapsed().as_millis();
+        let now = u64::try_from(now).unwrap_or(u64::MAX);
+        Some(self.files.current(now))
     }
 }
 

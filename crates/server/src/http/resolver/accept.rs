@@ -57,9 +57,11 @@ impl Accept {
         }
         let family = media.split('/').next().unwrap_or_default();
         let named = |wanted: &str| self.ranges.iter().find(|(range, _)| range == wanted);
-        let found = named(media)
-            .or_else(|| named(&format!("{family}/*")))
-            .or_else(|| named("*/*"));
+        let of_family = || {
+            let mut ranges = self.ranges.iter();
+            ranges.find(|(range, _)| range.strip_suffix("/*") == Some(family))
+        };
+        let found = named(media).or_else(of_family).or_else(|| named("*/*"));
         found.map_or(0, |(_, weight)| *weight)
     }
 

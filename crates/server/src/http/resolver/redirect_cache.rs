@@ -138,14 +138,17 @@ impl Bucket {
         let mut entries = self.entries.iter();
         let free = entries
             .position(|other| other.is_invalid(entry.generation) || other.is_of_same_path(&entry));
-        if free.is_none() {
-            self.tags.rotate_right(1);
-            self.entries.rotate_right(1);
+        // The newest entry is in front, so that a full slot displaces the oldest.
+        let end = free.unwrap_or(SLOT_ENTRIES - 1);
+        if let (Some(tags), Some(entries)) =
+            (self.tags.get_mut(..=end), self.entries.get_mut(..=end))
+        {
+            tags.rotate_right(1);
+            entries.rotate_right(1);
         }
-        let place = free.unwrap_or(0);
-        if let (Some(own), Some(old)) = (self.tags.get_mut(place), self.entries.get_mut(place)) {
-            (*own, *old) = (tag, entry);
-        }
+        let [own, ..] = &mut self.tags;
+        let [old, ..] = &mut self.entries;
+        (*own, *old) = (tag, entry);
         free.is_none()
     }
 }
@@ -280,6 +283,25 @@ mod tests {
         for other in ["/20.1/A", "/20.1/", "/20.1/ab", ""] {
             assert_eq!(location(&cache, other, 8), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_full_slot_displaces_its_oldest_entry() {
+        let mut slot = Bucket::EMPTY;
+        let paths = ["/20.1/a", "/20.1/b", "/20.1/c", "/20.1/d", "/20.1/e"];
+        for (tag, path) in (1..).zip(paths) {
+            let found = CachedRedirect {
+                location: path.as_bytes(),
+                seconds: 1,
+                start: 1,
+                registered: None,
+            };
+            let entry = CacheEntry::new(path.as_bytes(), 7, &found).unwrap();
+            assert_eq!(slot.put(tag, entry), path == "/20.1/e");
+        }
+        let is_found = |(tag, path): (u32, &&str)| slot.found(tag, path, 7).is_some();
+        let found: Vec<_> = (1..).zip(&paths).map(is_found).collect();
+        assert_eq!(found, [false, true, true, true, true]);
     }
 
     #[test]

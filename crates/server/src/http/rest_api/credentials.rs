@@ -118,7 +118,7 @@ pub(crate) fn session(web: &Web, id: &str) -> Result<Option<Arc<RestSession>>, F
     if web.context.holds(by.as_ref())? {
         return Ok(session);
     }
-    web.rest.sessions.remove(&id.to_string());
+    web.rest.sessions.remove(id);
     Ok(None)
 }
 

@@ -44,7 +44,7 @@ impl RestSessions {
 
     /// One that lives; it lives on.
     pub(crate) fn named(&self, id: &str, now: u64) -> Option<Arc<RestSession>> {
-        let session = self.get(&id.to_string(), now)?;
+        let session = self.get(id, now)?;
         session.touch(now);
         Some(session)
     }

@@ -119,7 +119,7 @@ fn check_count(name: &str, count: usize) -> Result<(), Fault> {
     )))
 }
 
-/// The text of a member of JSON that is one.
+/// The text of a string, a number or a boolean.
 pub(crate) fn text_of(member: &Json) -> Option<String> {
     match member {
         Json::String(text) => Some(text.clone()),

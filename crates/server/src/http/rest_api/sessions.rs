@@ -58,7 +58,7 @@ pub(crate) fn this(web: &Web, request: &RestRequest) -> RestResult {
         return Ok(forbidden());
     };
     if request.method == Method::DELETE {
-        web.rest.sessions.remove(&id.to_string());
+        web.rest.sessions.remove(id);
         return Ok(RestAnswer::empty(StatusCode::NO_CONTENT));
     }
     if said.fields.is_authenticating() {

@@ -140,7 +140,10 @@ impl Resolution<'_> {
                 let urls = urls.filter(|url| seen.insert(url.clone()));
                 Ok(self.list(&urls.take(MAX_LISTED_LOCATIONS).collect::<Vec<_>>()))
             }
-            _ => self.of_name(first),
+            ServiceOutput::Description
+            | ServiceOutput::Location
+            | ServiceOutput::Name
+            | ServiceOutput::Resource => self.of_name(first),
         }
     }
 
