@@ -177,8 +177,10 @@ impl Command {
             // The rules of identifiers are the same everywhere. Each command is listed, so that
             // somebody decides about a new one.
             Self::Inspect(_)
+            | Self::Access(_)
             | Self::Authority(_)
             | Self::Export(_)
+            | Self::Group(_)
             | Self::Import(_)
             | Self::Job(_)
             | Self::Log(_)
