@@ -137,10 +137,12 @@ impl Registry {
 }
 
 impl Reason {
-    fn of_administrator() -> Self {
+    /// A grant on an authority of which nothing else is known.
+    #[must_use]
+    pub fn new(role: Role, authority: String) -> Self {
         Self {
-            role: Role::Admin,
-            authority: String::new(),
+            role,
+            authority,
             through: None,
             joined_by: None,
             joined_at: None,
@@ -148,7 +150,14 @@ impl Reason {
             granted_at: None,
             reason: None,
             is_inherited: false,
+            is_administrator: false,
+        }
+    }
+
+    fn of_administrator() -> Self {
+        Self {
             is_administrator: true,
+            ..Self::new(Role::Admin, String::new())
         }
     }
 

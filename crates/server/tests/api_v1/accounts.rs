@@ -84,15 +84,7 @@ fn a_token_gives_what_it_is_for_until_it_ends() {
 #[test]
 fn accounts_are_for_administrators() {
     let server = start();
-    server.account("boss", &[]);
-    let promotion = AccountChange {
-        administrator: Some(true),
-        ..AccountChange::default()
-    };
-    let changed = server
-        .registry
-        .change_account(&OPERATOR, "boss", &promotion);
-    changed.unwrap();
+    server.administrator("boss");
     let boss = server.token("boss", NewToken::default());
     let part = limited_token(&server, "boss", None, Some(Role::Admin));
     let ann = limited_token(&server, "ann", Some("20.1000"), None);

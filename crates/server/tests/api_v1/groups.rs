@@ -1,22 +1,14 @@
 //! Groups, who has which role and why, and requests for access.
 
-use handfast_registry::{AccountChange, NewToken, Role};
-use handfast_testing::{OPERATOR, Server};
+use handfast_registry::{NewToken, Role};
+use handfast_testing::Server;
 use serde_json::{Value as Json, json};
 
 use crate::{create, limited_token, start, token};
 
 /// The header of a token of an administrator's.
 fn administrator(server: &Server) -> String {
-    server.account("boss", &[]);
-    let promotion = AccountChange {
-        administrator: Some(true),
-        ..AccountChange::default()
-    };
-    let changed = server
-        .registry
-        .change_account(&OPERATOR, "boss", &promotion);
-    changed.unwrap();
+    server.administrator("boss");
     server.token("boss", NewToken::default())
 }
 

@@ -1,6 +1,6 @@
 //! A browser in which somebody is signed in, without script.
 
-use handfast_registry::{AccountChange, NewAuthority, Role, SignInClient};
+use handfast_registry::{NewAuthority, Role, SignInClient};
 use handfast_testing::{OPERATOR, Response, Server, Setup};
 
 pub(crate) const PASSWORD: &str = "seven green boats sail at noon";
@@ -9,6 +9,8 @@ pub(crate) const PASSWORD: &str = "seven green boats sail at noon";
 pub(crate) struct Browser<'s> {
     server: &'s Server,
     cookie: String,
+    /// The start of all paths.
+    root: &'static str,
 }
 
 /// A server with `20.1000` (on which `lea` leads, and `wim` writes) and `20.1000.3` below it,
@@ -19,15 +21,7 @@ pub(crate) fn start() -> Server {
     server.account("wim", &[("20.1000", Role::Write)]);
     server.account("eve", &[("20.2000", Role::Write)]);
     server.account("ann", &[]);
-    server.account("boss", &[]);
-    let promotion = AccountChange {
-        administrator: Some(true),
-        ..AccountChange::default()
-    };
-    let boss = server
-        .registry
-        .change_account(&OPERATOR, "boss", &promotion);
-    boss.unwrap();
+    server.administrator("boss");
     server
 }
 
@@ -58,6 +52,7 @@ impl<'s> Browser<'s> {
         let mut browser = Self {
             server,
             cookie: String::new(),
+            root: "",
         };
         assert_eq!(browser.get(path).status, 200);
         let entered = browser.send(path, &[]);
@@ -78,7 +73,18 @@ impl<'s> Browser<'s> {
         Self {
             server,
             cookie: format!("Cookie: handfast-local={}", session.secret),
+            root: "",
         }
+    }
+
+    /// The same browser, which puts a text before each path.
+    pub(crate) fn below(self, root: &'static str) -> Self {
+        Self { root, ..self }
+    }
+
+    /// The header with its session.
+    pub(crate) fn cookie(&self) -> &str {
+        &self.cookie
     }
 
     pub(crate) fn store_cookie(&mut self, response: &Response) {
@@ -88,7 +94,8 @@ impl<'s> Browser<'s> {
     }
 
     pub(crate) fn get(&self, path: &str) -> Response {
-        self.server.get_with(path, &[&self.cookie])
+        let path = format!("{}{path}", self.root);
+        self.server.get_with(&path, &[&self.cookie])
     }
 
     /// Sends a form.
@@ -108,7 +115,8 @@ impl<'s> Browser<'s> {
             "Sec-Fetch-Site: same-origin",
             "Content-Type: application/x-www-form-urlencoded",
         ];
-        self.server.ask("POST", path, &headers, Some(&body))
+        let path = format!("{}{path}", self.root);
+        self.server.ask("POST", &path, &headers, Some(&body))
     }
 
     /// Sends a form, and opens the page that it leads to.

@@ -1,48 +1,10 @@
 //! The list of names, new names, minting and activating: rights and wrong input.
 
-use handfast_registry::{AuthorityChange, NewAuthority, NewName, NewValue, SignInClient, State};
+use handfast_registry::{AuthorityChange, NewAuthority, NewName, NewValue, State};
 use handfast_registry::{Principal, Role};
-use handfast_testing::{OPERATOR, Response, Server, Setup};
+use handfast_testing::{OPERATOR, Server, Setup};
 
-/// A browser with a session, at a server.
-struct Browser<'s> {
-    server: &'s Server,
-    cookie: String,
-}
-
-impl<'s> Browser<'s> {
-    fn new(server: &'s Server, account: &str) -> Self {
-        let registry = &server.registry;
-        let link = registry.create_sign_in_link(&OPERATOR, account).unwrap();
-        let session = registry.use_link(&link.code, &SignInClient::default());
-        let cookie = format!("Cookie: handfast-local={}", session.unwrap().secret);
-        Self { server, cookie }
-    }
-
-    fn get(&self, path: &str) -> Response {
-        self.server.get_with(path, &[&self.cookie])
-    }
-
-    /// Sends a form, as a page of this server does.
-    fn post(&self, path: &str, fields: &[(&str, &str)]) -> Response {
-        let encode = |text: &str| {
-            let bytes = text.bytes().map(|byte| match byte {
-                byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-                byte => format!("%{byte:02X}"),
-            });
-            bytes.collect::<String>()
-        };
-        let pairs = fields.iter();
-        let pairs = pairs.map(|(name, value)| format!("{}={}", encode(name), encode(value)));
-        let body = pairs.collect::<Vec<_>>().join("&");
-        let headers = [
-            self.cookie.as_str(),
-            "Sec-Fetch-Site: same-origin",
-            "Content-Type: application/x-www-form-urlencoded",
-        ];
-        self.server.ask("POST", path, &headers, Some(&body))
-    }
-}
+use crate::browser::Browser;
 
 /// Ann writes under 20.1, and 20.2 is not hers; the names of both have the same words and URLs.
 fn library() -> Server {
@@ -88,7 +50,7 @@ fn state(server: &Server, id: &str) -> State {
 #[test]
 fn the_list_has_filters_in_its_url_and_finds_nothing_of_another_authority() {
     let server = library();
-    let ann = Browser::new(&server, "ann");
+    let ann = Browser::of(&server, "ann");
     for path in [
         "/console/names",
         "/console/names?q=harbour",
@@ -132,7 +94,7 @@ fn the_list_has_filters_in_its_url_and_finds_nothing_of_another_authority() {
     assert_eq!(csv.body.lines().count(), 2, "{}", csv.body);
 
     // An account without a role lists nothing, and another authority answers which role is missing.
-    let eve = Browser::new(&server, "eve");
+    let eve = Browser::of(&server, "eve");
     let none = eve.get("/console/names");
     assert!(
         none.body.contains("You may not list names yet."),
@@ -149,7 +111,7 @@ fn the_list_has_filters_in_its_url_and_finds_nothing_of_another_authority() {
 #[test]
 fn an_identifier_in_any_spelling_leads_to_its_name_but_not_while_it_is_typed() {
     let server = library();
-    let ann = Browser::new(&server, "ann");
+    let ann = Browser::of(&server, "ann");
     for q in [
         "20.1/harbour",
         "hdl:20.1/HARBOUR",
@@ -171,7 +133,7 @@ fn an_identifier_in_any_spelling_leads_to_its_name_but_not_while_it_is_typed() {
         unknown.body.len(),
         "a name that may not be seen is answered as one that does not exist"
     );
-    let headers = [ann.cookie.as_str(), "Sec-Fetch-Dest: empty"];
+    let headers = [ann.cookie(), "Sec-Fetch-Dest: empty"];
     let live = server.get_with("/console/names?q=20.1/harbour", &headers);
     assert_eq!(live.status, 200);
     assert!(live.body.contains("This is a name:"), "{}", live.body);
@@ -183,7 +145,7 @@ fn an_identifier_in_any_spelling_leads_to_its_name_but_not_while_it_is_typed() {
 #[test]
 fn a_new_name_is_created_or_the_form_says_what_is_wrong() {
     let server = library();
-    let ann = Browser::new(&server, "ann");
+    let ann = Browser::of(&server, "ann");
     let create = |authority: &str, name: &str, url: &str| {
         let fields = [
             ("authority", authority),
@@ -196,7 +158,7 @@ fn a_new_name_is_created_or_the_form_says_what_is_wrong() {
             ("value-data", "Mercator"),
             ("do", "create"),
         ];
-        ann.post("/console/names/new", &fields)
+        ann.send("/console/names/new", &fields)
     };
     let url = "https://maps.example/1";
     let created = create("20.1", "one", url);
@@ -255,7 +217,7 @@ fn a_new_name_is_created_or_the_form_says_what_is_wrong() {
             .1
     );
     // Buttons of the form move addresses, without script, and create nothing.
-    let moved = ann.post(
+    let moved = ann.send(
         "/console/names/new",
         &[
             ("authority", "20.1"),
@@ -272,7 +234,7 @@ fn a_new_name_is_created_or_the_form_says_what_is_wrong() {
 #[test]
 fn ten_cordra_names_are_reserved_handed_over_and_activated() {
     let server = library();
-    let ann = Browser::new(&server, "ann");
+    let ann = Browser::of(&server, "ann");
     let form = [
         ("once", "form-1"),
         ("authority", "20.3"),
@@ -282,7 +244,7 @@ fn ten_cordra_names_are_reserved_handed_over_and_activated() {
         ("state", "reserved"),
         ("do", "mint"),
     ];
-    let minted = ann.post("/console/mint", &form);
+    let minted = ann.send("/console/mint", &form);
     assert_eq!(minted.status, 303, "{}", minted.body);
     let place = minted.location().to_string();
     assert!(
@@ -290,7 +252,7 @@ fn ten_cordra_names_are_reserved_handed_over_and_activated() {
         "{place}"
     );
     // The same form, sent twice, makes no second list.
-    assert_eq!(ann.post("/console/mint", &form).location(), place);
+    assert_eq!(ann.send("/console/mint", &form).location(), place);
     let page = ann.get(&place).body;
     assert!(
         page.contains("Reserved.") && page.contains("10 names."),
@@ -307,9 +269,9 @@ fn ten_cordra_names_are_reserved_handed_over_and_activated() {
 
     // Others neither see nor activate them.
     server.account("bob", &[("20.1", Role::Write)]);
-    let bob = Browser::new(&server, "bob");
+    let bob = Browser::of(&server, "bob");
     assert_eq!(bob.get(&place).status, 403);
-    let pasted = bob.post(
+    let pasted = bob.send(
         "/console/activate",
         &[("names", csv.as_str()), ("do", "preview")],
     );
@@ -319,7 +281,7 @@ fn ten_cordra_names_are_reserved_handed_over_and_activated() {
         pasted.body
     );
     assert!(!pasted.body.contains("Activate 10 names"));
-    let forced = bob.post("/console/activate", &[("name", ids[0]), ("do", "activate")]);
+    let forced = bob.send("/console/activate", &[("name", ids[0]), ("do", "activate")]);
     assert_eq!(forced.status, 422);
     assert_eq!(state(&server, ids[0]), State::Reserved);
 
@@ -329,19 +291,19 @@ fn ten_cordra_names_are_reserved_handed_over_and_activated() {
         "{}",
         preview.body
     );
-    let pasted = ann.post(
+    let pasted = ann.send(
         "/console/activate",
         &[("names", csv.as_str()), ("do", "preview")],
     );
     assert!(pasted.body.contains("Activate 10 names"), "{}", pasted.body);
     let mut fields: Vec<_> = ids.iter().map(|id| ("name", *id)).collect();
     fields.push(("do", "activate"));
-    let done = ann.post("/console/activate", &fields);
+    let done = ann.send("/console/activate", &fields);
     assert_eq!(done.location(), "/console/activate?done=activated");
     assert!(ids.iter().all(|id| state(&server, id) == State::Active));
     // Sent twice, it does nothing twice.
     let events = server.registry.event_count().unwrap();
-    assert_eq!(ann.post("/console/activate", &fields).status, 303);
+    assert_eq!(ann.send("/console/activate", &fields).status, 303);
     assert_eq!(server.registry.event_count().unwrap(), events);
     assert_eq!(
         ann.get(&place)
@@ -355,7 +317,7 @@ fn ten_cordra_names_are_reserved_handed_over_and_activated() {
 #[test]
 fn a_wrong_form_mints_nothing_and_examples_are_no_names() {
     let server = library();
-    let ann = Browser::new(&server, "ann");
+    let ann = Browser::of(&server, "ann");
     let before = server.registry.event_count().unwrap();
     for (name, value, field) in [
         ("count", "0", "count"),
@@ -376,7 +338,7 @@ fn a_wrong_form_mints_nothing_and_examples_are_no_names() {
         ];
         fields.retain(|(own, _)| *own != name);
         fields.push((name, value));
-        let answer = ann.post("/console/mint", &fields);
+        let answer = ann.send("/console/mint", &fields);
         assert_eq!(answer.status, 422, "{name} {value}: {}", answer.body);
         let link = format!("href=\"#{field}\"");
         assert!(
@@ -392,7 +354,7 @@ fn a_wrong_form_mints_nothing_and_examples_are_no_names() {
         foreign.contains("needs the role write on 20.2"),
         "{foreign}"
     );
-    let eve = Browser::new(&server, "eve");
+    let eve = Browser::of(&server, "eve");
     assert!(
         eve.get("/console/mint")
             .body

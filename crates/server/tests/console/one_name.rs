@@ -2,10 +2,12 @@
 
 use handfast_registry::{
     AuthorityChange, Edit, NameAction, NewAuthority, NewName, NewValue, Persistence, Principal,
-    Registry, Role, SignInClient, State,
+    Registry, Role, State,
 };
 use handfast_testing::{OPERATOR, Response, Server, Setup};
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, Value};
+
+use crate::browser::Browser;
 
 const A: &str = "https://a.example/1";
 const B: &str = "https://b.example/1";
@@ -44,42 +46,14 @@ fn server() -> Server {
     server
 }
 
-/// A browser in which an account is signed in.
-struct Browser<'s> {
-    server: &'s Server,
-    cookie: String,
+/// A browser with the pages of names.
+fn signed_in<'s>(server: &'s Server, account: &str) -> Browser<'s> {
+    Browser::of(server, account).below("/console/names/")
 }
 
-impl<'s> Browser<'s> {
-    fn new(server: &'s Server, account: &str) -> Self {
-        let link = server.registry.create_sign_in_link(&OPERATOR, account);
-        let client = SignInClient::default();
-        let session = server.registry.use_link(&link.unwrap().code, &client);
-        let cookie = format!("Cookie: handfast-local={}", session.unwrap().secret);
-        Self { server, cookie }
-    }
-
-    fn get(&self, path: &str) -> Response {
-        let path = format!("/console/names/{path}");
-        self.server.get_with(&path, &[&self.cookie])
-    }
-
-    fn post(&self, path: &str, form: &[(&str, &str)]) -> Response {
-        let pairs = form
-            .iter()
-            .map(|(name, value)| format!("{name}={}", escaped(value)));
-        let body = pairs.collect::<Vec<_>>().join("&");
-        let headers = [
-            self.cookie.as_str(),
-            "Sec-Fetch-Site: same-origin",
-            "Content-Type: application/x-www-form-urlencoded",
-        ];
-        let path = format!("/console/names/{path}");
-        self.server.ask("POST", &path, &headers, Some(&body))
-    }
-
+impl Browser<'_> {
     /// Sends the form of a page, with other values in some of its fields.
-    fn send(&self, path: &str, page: &Response, change: &[(&str, &str)]) -> Response {
+    fn send_form(&self, path: &str, page: &Response, change: &[(&str, &str)]) -> Response {
         let mut form = fields(&page.body);
         for (name, value) in change {
             match form.iter_mut().find(|(found, _)| found == name) {
@@ -88,16 +62,8 @@ impl<'s> Browser<'s> {
             }
         }
         let form: Vec<_> = form.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-        self.post(path, &form)
+        self.send(path, &form)
     }
-}
-
-fn escaped(text: &str) -> String {
-    let escape = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    text.bytes().map(escape).collect()
 }
 
 /// The fields of the form of a page, as a browser without script would send them.
@@ -170,7 +136,7 @@ fn pages_show_and_offer_what_the_role_allows() {
         ("other", [200, 403, 403, 200, 403, 403, 200]),
     ];
     for (account, expected) in table {
-        let browser = Browser::new(&server, account);
+        let browser = signed_in(&server, account);
         for (page, expected) in pages.iter().zip(expected) {
             let response = browser.get(&format!("{MAP}{page}"));
             assert_eq!(
@@ -195,7 +161,7 @@ fn pages_show_and_offer_what_the_role_allows() {
 #[test]
 fn a_reserved_name_of_another_authority_is_as_if_it_did_not_exist() {
     let server = server();
-    let browser = Browser::new(&server, "other");
+    let browser = signed_in(&server, "other");
     let pages = [
         "",
         "/edit",
@@ -235,11 +201,11 @@ fn a_reserved_name_of_another_authority_is_as_if_it_did_not_exist() {
         "/restore",
         "/transfer",
     ] {
-        let sent = browser.post(&format!("20.1%2Fplan{page}"), &[("version", "1")]);
+        let sent = browser.send(&format!("20.1%2Fplan{page}"), &[("version", "1")]);
         assert_eq!(sent.status, 404, "{page}");
     }
     // A successor says no more than a look at the name itself.
-    let writer = Browser::new(&server, "write");
+    let writer = signed_in(&server, "write");
     let new = NewName {
         reserve: true,
         values: vec![NewValue::new(10, "TITLE", b"Secret of 20.2")],
@@ -250,7 +216,7 @@ fn a_reserved_name_of_another_authority_is_as_if_it_did_not_exist() {
         .create_name(&OPERATOR, "20.2/secret", new)
         .unwrap();
     let form = [("reason", "r"), ("successor", "20.2/secret")];
-    let preview = writer.post(&format!("{MAP}/withdraw"), &form).body;
+    let preview = writer.send(&format!("{MAP}/withdraw"), &form).body;
     assert!(preview.contains("20.2/secret is not registered here"));
     assert!(!preview.contains("Secret of 20.2"));
 }
@@ -258,11 +224,11 @@ fn a_reserved_name_of_another_authority_is_as_if_it_did_not_exist() {
 #[test]
 fn a_form_changes_what_was_changed_in_it_and_says_so_before() {
     let server = server();
-    let browser = Browser::new(&server, "write");
+    let browser = signed_in(&server, "write");
     let edit = format!("{MAP}/edit");
     let page = browser.get(&edit);
     assert!(page.body.contains("Nothing yet."));
-    let preview = browser.send(&edit, &page, &[("text-10", "Plan of the port")]);
+    let preview = browser.send_form(&edit, &page, &[("text-10", "Plan of the port")]);
     assert_eq!(preview.status, 200);
     assert!(preview.body.contains("<b>port</b>"), "{}", preview.body);
     assert!(preview.body.contains("No value is removed."));
@@ -270,7 +236,7 @@ fn a_form_changes_what_was_changed_in_it_and_says_so_before() {
         text_of(&server.registry, "20.1/map", 10).unwrap(),
         "Plan of the harbour"
     );
-    let saved = browser.send(&edit, &preview, &[("do", "save")]);
+    let saved = browser.send_form(&edit, &preview, &[("do", "save")]);
     assert_eq!(saved.status, 303, "{}", saved.body);
     assert_eq!(
         text_of(&server.registry, "20.1/map", 10).unwrap(),
@@ -286,25 +252,25 @@ fn a_form_changes_what_was_changed_in_it_and_says_so_before() {
     let done = browser.get(&path);
     assert!(done.body.contains("Saved."));
     let (_, undo) = done.body.split_once("action=\"/console/names/").unwrap();
-    let undone = browser.post(undo.split_once('"').unwrap().0, &[]);
+    let undone = browser.send(undo.split_once('"').unwrap().0, &[]);
     assert!(undone.location().contains("done=undone"), "{}", undone.body);
     assert_eq!(
         text_of(&server.registry, "20.1/map", 10).unwrap(),
         "Plan of the harbour"
     );
     // The same form again changes nothing and loses nothing.
-    let same = browser.send(&edit, &browser.get(&edit), &[("do", "save")]);
+    let same = browser.send_form(&edit, &browser.get(&edit), &[("do", "save")]);
     assert!(same.location().ends_with("done=nothing"));
 }
 
 #[test]
 fn addresses_are_moved_and_removed_by_buttons() {
     let server = server();
-    let browser = Browser::new(&server, "write");
+    let browser = signed_in(&server, "write");
     let edit = format!("{MAP}/edit");
     let mut page = browser.get(&edit);
     for button in ["down-0", "add-url"] {
-        page = browser.send(&edit, &page, &[("do", button)]);
+        page = browser.send_form(&edit, &page, &[("do", button)]);
         assert_eq!(page.status, 200);
     }
     let mut form = fields(&page.body);
@@ -314,12 +280,12 @@ fn addresses_are_moved_and_removed_by_buttons() {
     urls.into_iter().last().unwrap().1 = C.to_string();
     form.push(("do".to_string(), "save".to_string()));
     let form: Vec<_> = form.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-    assert_eq!(browser.post(&edit, &form).status, 303);
+    assert_eq!(browser.send(&edit, &form).status, 303);
     let urls = [1, 2, 3].map(|index| text_of(&server.registry, "20.1/map", index).unwrap());
     assert_eq!(urls, [B, A, C]);
     let page = browser.get(&edit);
-    let page = browser.send(&edit, &page, &[("do", "remove-0")]);
-    browser.send(&edit, &page, &[("do", "save")]);
+    let page = browser.send_form(&edit, &page, &[("do", "remove-0")]);
+    browser.send_form(&edit, &page, &[("do", "save")]);
     assert_eq!(text_of(&server.registry, "20.1/map", 1), None);
     assert_eq!(text_of(&server.registry, "20.1/map", 2).unwrap(), A);
 }
@@ -327,16 +293,16 @@ fn addresses_are_moved_and_removed_by_buttons() {
 #[test]
 fn wrong_input_is_named_and_stays_in_the_form() {
     let server = server();
-    let browser = Browser::new(&server, "write");
+    let browser = signed_in(&server, "write");
     let edit = format!("{MAP}/edit");
     let page = browser.get(&edit);
     let change = [("url", "maps.example/<b>"), ("do", "save")];
-    let wrong = browser.send(&edit, &page, &change);
+    let wrong = browser.send_form(&edit, &page, &change);
     assert_eq!(wrong.status, 422);
     assert!(wrong.body.contains("href=\"#url-1\""), "{}", wrong.body);
     assert!(wrong.body.contains("aria-describedby=\"url-1-error\""));
     assert!(wrong.body.contains("value=\"maps.example/&lt;b&gt;\""));
-    let wrong = browser.send(
+    let wrong = browser.send_form(
         &edit,
         &page,
         &[("url", "javascript:alert(1)"), ("do", "save")],
@@ -344,7 +310,7 @@ fn wrong_input_is_named_and_stays_in_the_form() {
     assert_eq!(wrong.status, 422);
     assert_eq!(text_of(&server.registry, "20.1/map", 1).unwrap(), A);
     // A form without its version changes nothing.
-    let lost = browser.post(&edit, &[("url", C), ("do", "save")]);
+    let lost = browser.send(&edit, &[("url", C), ("do", "save")]);
     assert_eq!(
         (lost.status, lost.location()),
         (303, "/console/names/20.1%2Fmap/edit")
@@ -357,7 +323,7 @@ fn wrong_input_is_named_and_stays_in_the_form() {
     ];
     assert!(
         browser
-            .post(&edit, &part)
+            .send(&edit, &part)
             .location()
             .ends_with("done=nothing")
     );
@@ -373,16 +339,16 @@ fn event_of(page: &Response) -> String {
 #[test]
 fn values_are_added_and_removed_by_the_form() {
     let server = server();
-    let browser = Browser::new(&server, "boss");
+    let browser = signed_in(&server, "boss");
     let edit = format!("{MAP}/edit");
     let mut page = browser.get(&edit);
-    let wrong = browser.send(&edit, &page, &[("new-kind", "other"), ("do", "add-value")]);
+    let wrong = browser.send_form(&edit, &page, &[("new-kind", "other"), ("do", "add-value")]);
     assert_eq!(wrong.status, 422);
     for kind in ["email", "administrator", "locations"] {
-        page = browser.send(&edit, &page, &[("new-kind", kind), ("do", "add-value")]);
+        page = browser.send_form(&edit, &page, &[("new-kind", kind), ("do", "add-value")]);
         assert_eq!(page.status, 200, "{kind}");
     }
-    page = browser.send(&edit, &page, &[("do", "remove-value-11")]);
+    page = browser.send_form(&edit, &page, &[("do", "remove-value-11")]);
     assert!(page.body.contains("One value is removed") || page.body.contains("Write the handle"));
     let change = [
         ("text-12", "maps@library.example"),
@@ -391,7 +357,7 @@ fn values_are_added_and_removed_by_the_form() {
         ("loc-country-13", "de"),
         ("do", "save"),
     ];
-    let saved = browser.send(&edit, &page, &change);
+    let saved = browser.send_form(&edit, &page, &change);
     assert_eq!(saved.status, 303, "{}", saved.body);
     assert_eq!(text_of(&server.registry, "20.1/map", 11), None);
     assert_eq!(
@@ -411,12 +377,12 @@ fn values_are_added_and_removed_by_the_form() {
     assert_eq!(admin.administrator, Reference::new("0.NA/20.1", 300));
     assert!(admin.permissions.contains(AdminPermissions::MODIFY_VALUE));
     // All of it is in the form again, and unchanged.
-    let same = browser.send(&edit, &browser.get(&edit), &[("do", "save")]);
+    let same = browser.send_form(&edit, &browser.get(&edit), &[("do", "save")]);
     assert!(same.location().ends_with("done=nothing"), "{}", same.body);
     // A writer may not change administrators, and nothing typed is lost.
-    let writer = Browser::new(&server, "write");
+    let writer = signed_in(&server, "write");
     let page = writer.get(&edit);
-    let denied = writer.send(
+    let denied = writer.send_form(
         &edit,
         &page,
         &[("admin-handle-100", "0.NA/20.9"), ("do", "save")],
@@ -428,7 +394,7 @@ fn values_are_added_and_removed_by_the_form() {
 #[test]
 fn two_changes_at_once_are_shown_side_by_side_and_merged() {
     let server = server();
-    let browser = Browser::new(&server, "write");
+    let browser = signed_in(&server, "write");
     let edit = format!("{MAP}/edit");
     let mine = browser.get(&edit);
     // Somebody else changes an address and adds a maker.
@@ -449,7 +415,7 @@ fn two_changes_at_once_are_shown_side_by_side_and_merged() {
         ("text-11", "about 1783"),
         ("do", "save"),
     ];
-    let conflict = browser.send(&edit, &mine, &change);
+    let conflict = browser.send_form(&edit, &mine, &change);
     assert_eq!(conflict.status, 409, "{}", conflict.body);
     for text in [
         "boss",
@@ -465,13 +431,13 @@ fn two_changes_at_once_are_shown_side_by_side_and_merged() {
     }
     assert_eq!(text_of(&server.registry, "20.1/map", 11).unwrap(), "1783");
     let merge = format!("{MAP}/merge");
-    let unchosen = browser.send(&merge, &conflict, &[("do", "save")]);
+    let unchosen = browser.send_form(&merge, &conflict, &[("do", "save")]);
     assert_eq!(unchosen.status, 422);
     assert!(unchosen.body.contains("href=\"#choice-1-theirs\""));
-    let back = browser.send(&merge, &conflict, &[("do", "back")]);
+    let back = browser.send_form(&merge, &conflict, &[("do", "back")]);
     assert!(back.body.contains("value=\"https://mine.example/\""));
     assert!(back.body.contains("about 1783"));
-    let chosen = browser.send(&merge, &conflict, &[("choice-1", "yours"), ("do", "save")]);
+    let chosen = browser.send_form(&merge, &conflict, &[("choice-1", "yours"), ("do", "save")]);
     assert!(chosen.location().contains("done=merged"), "{}", chosen.body);
     let values = [1, 11, 12].map(|index| text_of(&server.registry, "20.1/map", index).unwrap());
     assert_eq!(
@@ -479,29 +445,29 @@ fn two_changes_at_once_are_shown_side_by_side_and_merged() {
         ["https://mine.example/", "about 1783", "Royal Engineers"]
     );
     // The first form, sent once more, does not do it twice.
-    let again = browser.send(&edit, &mine, &change);
+    let again = browser.send_form(&edit, &mine, &change);
     assert!(again.location().contains("done=saved"), "{}", again.body);
 }
 
 #[test]
 fn an_address_that_was_moved_beside_another_change_is_not_lost() {
     let server = server();
-    let browser = Browser::new(&server, "write");
+    let browser = signed_in(&server, "write");
     let edit = format!("{MAP}/edit");
     let page = browser.get(&edit);
-    let moved = browser.send(&edit, &page, &[("do", "down-0")]);
+    let moved = browser.send_form(&edit, &page, &[("do", "down-0")]);
     let theirs = Edit::put(vec![NewValue::new(1, "URL", C.as_bytes())]);
     server
         .registry
         .edit_name(&OPERATOR, "20.1/map", theirs)
         .unwrap();
-    let conflict = browser.send(&edit, &moved, &[("do", "save")]);
+    let conflict = browser.send_form(&edit, &moved, &[("do", "save")]);
     assert_eq!(conflict.status, 409);
     let merge = format!("{MAP}/merge");
-    let unchosen = browser.send(&merge, &conflict, &[("do", "save")]);
+    let unchosen = browser.send_form(&merge, &conflict, &[("do", "save")]);
     assert_eq!(unchosen.status, 422);
     let change = [("choice-addresses", "both"), ("do", "save")];
-    assert_eq!(browser.send(&merge, &conflict, &change).status, 303);
+    assert_eq!(browser.send_form(&merge, &conflict, &change).status, 303);
     let urls = [1, 2, 3].map(|index| text_of(&server.registry, "20.1/map", index).unwrap());
     assert_eq!(urls, [B, A, C]);
 }
@@ -509,13 +475,13 @@ fn an_address_that_was_moved_beside_another_change_is_not_lost() {
 #[test]
 fn raw_values_are_changed_with_ttl_and_permissions() {
     let server = server();
-    let browser = Browser::new(&server, "write");
+    let browser = signed_in(&server, "write");
     let raw = format!("{MAP}/raw");
     let page = browser.get(&raw);
-    let wrong = browser.send(&raw, &page, &[("raw-ttl", "a day"), ("do", "save")]);
+    let wrong = browser.send_form(&raw, &page, &[("raw-ttl", "a day"), ("do", "save")]);
     assert_eq!(wrong.status, 422);
     assert!(wrong.body.contains("href=\"#raw-ttl-1\""));
-    let saved = browser.send(
+    let saved = browser.send_form(
         &raw,
         &page,
         &[
@@ -541,7 +507,7 @@ fn a_secret_is_not_shown_and_stays() {
         .registry
         .edit_name(&OPERATOR, "20.1/map", edit)
         .unwrap();
-    let browser = Browser::new(&server, "boss");
+    let browser = signed_in(&server, "boss");
     for page in ["", "/edit", "/raw", "/history"] {
         let body = browser.get(&format!("{MAP}{page}")).body;
         assert!(
@@ -551,7 +517,7 @@ fn a_secret_is_not_shown_and_stays() {
     }
     let raw = format!("{MAP}/raw");
     let form = browser.get(&raw);
-    let saved = browser.send(&raw, &form, &[("raw-ttl", "60"), ("do", "save")]);
+    let saved = browser.send_form(&raw, &form, &[("raw-ttl", "60"), ("do", "save")]);
     assert_eq!(saved.status, 303, "{}", saved.body);
     assert_eq!(
         text_of(&server.registry, "20.1/map", 300).unwrap(),
@@ -562,10 +528,10 @@ fn a_secret_is_not_shown_and_stays() {
 #[test]
 fn a_name_is_withdrawn_with_a_reason_restored_and_the_change_is_undone() {
     let server = server();
-    let browser = Browser::new(&server, "write");
+    let browser = signed_in(&server, "write");
     let withdraw = format!("{MAP}/withdraw");
     let page = browser.get(&withdraw);
-    let without = browser.send(&withdraw, &page, &[("do", "withdraw")]);
+    let without = browser.send_form(&withdraw, &page, &[("do", "withdraw")]);
     assert_eq!(without.status, 422);
     assert!(without.body.contains("href=\"#reason\""));
     let own = [
@@ -573,16 +539,16 @@ fn a_name_is_withdrawn_with_a_reason_restored_and_the_change_is_undone() {
         ("successor", "20.1/map"),
         ("do", "withdraw"),
     ];
-    let own = browser.send(&withdraw, &page, &own);
+    let own = browser.send_form(&withdraw, &page, &own);
     assert_eq!(own.status, 422);
     assert!(own.body.contains("href=\"#successor\""));
-    let preview = browser.send(
+    let preview = browser.send_form(
         &withdraw,
         &page,
         &[("reason", "<i>twice"), ("do", "preview")],
     );
     assert!(preview.body.contains("&lt;i&gt;twice"));
-    let done = browser.send(&withdraw, &page, &[("reason", "twice"), ("do", "withdraw")]);
+    let done = browser.send_form(&withdraw, &page, &[("reason", "twice"), ("do", "withdraw")]);
     assert!(done.location().contains("done=withdrawn"), "{}", done.body);
     let state = || {
         server
@@ -594,11 +560,11 @@ fn a_name_is_withdrawn_with_a_reason_restored_and_the_change_is_undone() {
     };
     assert_eq!(state(), State::Withdrawn);
     // Sending it again does not do it twice.
-    let again = browser.send(&withdraw, &page, &[("reason", "twice"), ("do", "withdraw")]);
+    let again = browser.send_form(&withdraw, &page, &[("reason", "twice"), ("do", "withdraw")]);
     assert_eq!(again.status, 409);
     assert_eq!(browser.get(&format!("{MAP}/edit")).status, 409);
     let restore = format!("{MAP}/restore");
-    let restored = browser.send(&restore, &browser.get(&restore), &[]);
+    let restored = browser.send_form(&restore, &browser.get(&restore), &[]);
     assert!(restored.location().contains("done=restored"));
     assert_eq!(state(), State::Active);
     let history = browser.get(&format!("{MAP}/history"));
@@ -617,7 +583,7 @@ fn a_name_is_withdrawn_with_a_reason_restored_and_the_change_is_undone() {
 #[test]
 fn an_undo_is_shown_before_it_is_done_and_a_later_change_prevents_it() {
     let server = server();
-    let browser = Browser::new(&server, "write");
+    let browser = signed_in(&server, "write");
     let put = |text: &str| {
         let edit = Edit::put(vec![NewValue::new(11, "DATE", text.as_bytes())]);
         let shown = server.registry.edit_name(&OPERATOR, "20.1/map", edit);
@@ -627,25 +593,25 @@ fn an_undo_is_shown_before_it_is_done_and_a_later_change_prevents_it() {
     let undo = |event: u64| format!("{MAP}/history/{event}/undo");
     let late = browser.get(&undo(first));
     assert!(late.body.contains("cannot be undone"), "{}", late.body);
-    assert_eq!(browser.post(&undo(first), &[]).status, 409);
+    assert_eq!(browser.send(&undo(first), &[]).status, 409);
     let page = browser.get(&undo(second));
     assert!(page.body.contains("<b>1784</b>"), "{}", page.body);
-    let done = browser.send(&undo(second), &page, &[]);
+    let done = browser.send_form(&undo(second), &page, &[]);
     assert!(done.location().contains("done=undone"));
     assert_eq!(text_of(&server.registry, "20.1/map", 11).unwrap(), "1784");
     // An event of another name, and one that does not exist.
     assert_eq!(browser.get(&undo(1)).status, 404);
     assert_eq!(browser.get(&undo(9_999)).status, 404);
     assert_eq!(browser.get(&format!("{MAP}/history/x")).status, 404);
-    let reader = Browser::new(&server, "read");
+    let reader = signed_in(&server, "read");
     assert_eq!(reader.get(&undo(second)).status, 403);
-    assert_eq!(reader.post(&undo(second), &[]).status, 403);
+    assert_eq!(reader.send(&undo(second), &[]).status, 403);
 }
 
 #[test]
 fn a_name_is_shown_as_it_was_on_a_day() {
     let server = server();
-    let browser = Browser::new(&server, "read");
+    let browser = signed_in(&server, "read");
     let past = browser.get(&format!("{MAP}/history?on=2999-01-01"));
     assert!(past.body.contains("As it was on"));
     let early = browser.get(&format!("{MAP}/history?on=1999-01-01"));
@@ -657,16 +623,19 @@ fn a_name_is_shown_as_it_was_on_a_day() {
 #[test]
 fn a_name_is_given_to_a_person_who_may_then_change_it() {
     let server = server();
-    let boss = Browser::new(&server, "boss");
+    let boss = signed_in(&server, "boss");
     let transfer = format!("{MAP}/transfer");
     let page = boss.get(&transfer);
     for to in ["", "nobody-here", "group:none", "operator"] {
-        let wrong = boss.send(&transfer, &page, &[("to", to)]);
+        let wrong = boss.send_form(&transfer, &page, &[("to", to)]);
         assert_eq!(wrong.status, 422, "{to}");
         assert!(wrong.body.contains("href=\"#to\""), "{to}");
     }
-    assert_eq!(boss.send(&transfer, &page, &[("to", "other")]).status, 303);
-    let other = Browser::new(&server, "other");
+    assert_eq!(
+        boss.send_form(&transfer, &page, &[("to", "other")]).status,
+        303
+    );
+    let other = signed_in(&server, "other");
     assert_eq!(other.get(&format!("{MAP}/edit")).status, 200);
     assert_eq!(other.get(&format!("{MAP}/transfer")).status, 403);
 }
@@ -674,20 +643,20 @@ fn a_name_is_given_to_a_person_who_may_then_change_it() {
 #[test]
 fn a_reserved_name_is_activated_once() {
     let server = server();
-    let browser = Browser::new(&server, "write");
+    let browser = signed_in(&server, "write");
     let activate = "20.1%2Fplan/activate";
     let page = browser.get(activate);
     assert!(page.body.contains("What everybody will see"));
-    let done = browser.send(activate, &page, &[]);
+    let done = browser.send_form(activate, &page, &[]);
     assert!(done.location().contains("done=activated"));
-    assert_eq!(browser.send(activate, &page, &[]).status, 409);
+    assert_eq!(browser.send_form(activate, &page, &[]).status, 409);
 }
 
 #[test]
 fn text_of_people_never_becomes_markup() {
     let server = server();
     let hostile = "\"><script>alert(1)</script>\u{202e}'&";
-    let browser = Browser::new(&server, "write");
+    let browser = signed_in(&server, "write");
     let edit = Edit::put(vec![
         NewValue::new(10, "TITLE", hostile.as_bytes()),
         NewValue::new(13, "<b>type", hostile.as_bytes()),
@@ -706,9 +675,7 @@ fn text_of_people_never_becomes_markup() {
         "/transfer",
         "/label",
     ] {
-        let body = Browser::new(&server, "boss")
-            .get(&format!("{MAP}{page}"))
-            .body;
+        let body = signed_in(&server, "boss").get(&format!("{MAP}{page}")).body;
         assert!(
             !body.contains("<script>alert") && !body.contains("<b>type"),
             "{page}"
@@ -717,7 +684,7 @@ fn text_of_people_never_becomes_markup() {
     }
     // What a field cannot show exactly is not changed by the form.
     let edit = format!("{MAP}/edit");
-    let same = browser.send(&edit, &browser.get(&edit), &[("do", "save")]);
+    let same = browser.send_form(&edit, &browser.get(&edit), &[("do", "save")]);
     assert!(same.location().ends_with("done=nothing"), "{}", same.body);
     assert_eq!(text_of(&server.registry, "20.1/map", 10).unwrap(), hostile);
 }
@@ -740,7 +707,7 @@ fn the_proof_of_a_name_that_may_be_erased_is_for_people_with_a_role() {
         .registry
         .create_name(&OPERATOR, "20.3/x", NewName::urls(&[A]));
     made.unwrap();
-    let browser = Browser::new(&server, "other");
+    let browser = signed_in(&server, "other");
     let history = browser.get("20.3%2Fx/history");
     assert_eq!(history.status, 200);
     assert!(!history.body.contains("Download the proof"));

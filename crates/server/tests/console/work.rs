@@ -1,59 +1,25 @@
 //! Inbox, jobs, events, namespaces and the server: rights, decisions and wrong input.
 
 use handfast_registry::{
-    AccessRequestStatus, AccountChange, AuthorityRequestStatus, NewAuthority, NewName, NewToken,
-    NewValue, Principal, Role, SignInClient, State,
+    AccessRequestStatus, AuthorityRequestStatus, NewAuthority, NewName, NewToken, NewValue,
+    Principal, Role, State,
 };
 use handfast_server::{ShownSetting, WebSettings};
-use handfast_testing::{OPERATOR, Response, Server, Setup};
+use handfast_testing::{OPERATOR, Server, Setup};
 
-/// A browser in which an account is signed in.
-struct Browser<'s> {
-    server: &'s Server,
-    cookie: String,
+use crate::browser::Browser;
+
+/// A browser with the pages of the console.
+fn signed_in<'s>(server: &'s Server, account: &str) -> Browser<'s> {
+    Browser::of(server, account).below("/console")
 }
 
-impl<'s> Browser<'s> {
-    fn new(server: &'s Server, account: &str) -> Self {
-        let registry = &server.registry;
-        let link = registry.create_sign_in_link(&OPERATOR, account).unwrap();
-        let session = registry.use_link(&link.code, &SignInClient::default());
-        let cookie = format!("Cookie: handfast-local={}", session.unwrap().secret);
-        Self { server, cookie }
-    }
-
-    fn get(&self, path: &str) -> Response {
-        self.server
-            .get_with(&format!("/console{path}"), &[&self.cookie])
-    }
-
-    fn post(&self, path: &str, fields: &[(&str, &str)]) -> Response {
-        let encode = |text: &str| {
-            let bytes = text.bytes().map(|byte| match byte {
-                byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-                byte => format!("%{byte:02X}"),
-            });
-            bytes.collect::<String>()
-        };
-        let pairs = fields.iter();
-        let pairs = pairs.map(|(name, value)| format!("{}={}", encode(name), encode(value)));
-        let body = pairs.collect::<Vec<_>>().join("&");
-        let headers = [
-            self.cookie.as_str(),
-            "Sec-Fetch-Site: same-origin",
-            "Content-Type: application/x-www-form-urlencoded",
-        ];
-        let path = format!("/console{path}");
-        self.server.ask("POST", &path, &headers, Some(&body))
-    }
-
-    /// The number beside "Inbox" in the menu of a page.
-    fn count(&self, path: &str) -> u64 {
-        let page = self.get(path).body;
-        match page.split_once("<span class=\"count\">") {
-            Some((_, rest)) => rest.split('<').next().unwrap().parse().unwrap(),
-            None => 0,
-        }
+/// The number beside "Inbox" in the menu of a page.
+fn count(browser: &Browser<'_>, path: &str) -> u64 {
+    let page = browser.get(path).body;
+    match page.split_once("<span class=\"count\">") {
+        Some((_, rest)) => rest.split('<').next().unwrap().parse().unwrap(),
+        None => 0,
     }
 }
 
@@ -82,15 +48,7 @@ fn library_with(settings: WebSettings) -> Server {
     server.account("wim", &[("20.1", Role::Write)]);
     server.account("eve", &[("20.2", Role::Lead)]);
     server.account("ann", &[]);
-    server.account("boss", &[]);
-    let promotion = AccountChange {
-        administrator: Some(true),
-        ..AccountChange::default()
-    };
-    let changed = server
-        .registry
-        .change_account(&OPERATOR, "boss", &promotion);
-    changed.unwrap();
+    server.administrator("boss");
     server
 }
 
@@ -108,7 +66,7 @@ fn ask(server: &Server, reason: &str) -> String {
 fn every_page_has_one_heading_and_the_same_count() {
     let server = library();
     ask(&server, "I describe the <b>sheets</b>");
-    let (lea, boss) = (Browser::new(&server, "lea"), Browser::new(&server, "boss"));
+    let (lea, boss) = (signed_in(&server, "lea"), signed_in(&server, "boss"));
     let pages = ["/", "/jobs", "/jobs/new", "/events", "/namespaces", "/me"];
     for path in pages
         .into_iter()
@@ -117,36 +75,36 @@ fn every_page_has_one_heading_and_the_same_count() {
         let page = lea.get(path);
         assert_eq!(page.status, 200, "{path}");
         assert_eq!(page.body.matches("<h1").count(), 1, "{path}");
-        assert_eq!(lea.count(path), 1, "{path}");
+        assert_eq!(count(&lea, path), 1, "{path}");
         assert!(!page.body.contains("<b>sheets"), "{path}");
     }
     for path in ["/server", "/server/sign-ins", "/"] {
         let page = boss.get(path);
         assert_eq!((page.status, page.body.matches("<h1").count()), (200, 1));
-        assert_eq!(boss.count(path), 1, "{path}");
+        assert_eq!(count(&boss, path), 1, "{path}");
     }
-    assert_eq!(Browser::new(&server, "eve").count("/"), 0);
+    assert_eq!(count(&signed_in(&server, "eve"), "/"), 0);
 }
 
 #[test]
 fn access_is_granted_with_one_click() {
     let server = library();
     let id = ask(&server, "For the maps");
-    let lea = Browser::new(&server, "lea");
+    let lea = signed_in(&server, "lea");
     let page = lea.get("/").body;
     assert!(page.contains("For the maps") && page.contains("Grant write"));
     // Others neither see it nor decide it.
-    let eve = Browser::new(&server, "eve");
+    let eve = signed_in(&server, "eve");
     assert!(!eve.get("/").body.contains("For the maps"));
     let path = format!("/inbox/access/{id}/grant");
-    let denied = eve.post(&path, &[]);
-    let missing = eve.post("/inbox/access/000000000000/grant", &[]);
+    let denied = eve.send(&path, &[]);
+    let missing = eve.send("/inbox/access/000000000000/grant", &[]);
     assert_eq!((denied.status, missing.status), (404, 404));
-    let granted = lea.post(&path, &[]);
+    let granted = lea.send(&path, &[]);
     assert_eq!(granted.header("location"), Some("/console/?done=granted"));
-    assert_eq!(lea.count("/"), 0);
+    assert_eq!(count(&lea, "/"), 0);
     // Sent twice, it is done once.
-    let again = lea.post(&path, &[]);
+    let again = lea.send(&path, &[]);
     assert_eq!(again.header("location"), Some("/console/?done=decided"));
 }
 
@@ -154,9 +112,9 @@ fn access_is_granted_with_one_click() {
 fn declining_takes_a_reason() {
     let server = library();
     let id = ask(&server, "For the maps");
-    let lea = Browser::new(&server, "lea");
+    let lea = signed_in(&server, "lea");
     let path = format!("/inbox/access/{id}/decline");
-    let wrong = lea.post(&path, &[("reason", " ")]);
+    let wrong = lea.send(&path, &[("reason", " ")]);
     assert_eq!(wrong.status, 422);
     assert!(
         wrong
@@ -164,7 +122,7 @@ fn declining_takes_a_reason() {
             .contains("Say why. The person who asked reads it.")
     );
     assert!(wrong.body.contains("aria-invalid=\"true\""));
-    let done = lea.post(&path, &[("reason", "Ask for read")]);
+    let done = lea.send(&path, &[("reason", "Ask for read")]);
     assert_eq!(done.status, 303);
     let own = server.registry.access_requests(&who("ann")).unwrap();
     let status = own.first().map(|request| &request.status);
@@ -185,23 +143,23 @@ fn a_requested_authority_is_decided_by_the_one_above() {
         };
         registry.request_authority(&who("ann"), path, new).unwrap();
     }
-    let lea = Browser::new(&server, "lea");
-    assert_eq!(lea.count("/"), 2);
+    let lea = signed_in(&server, "lea");
+    assert_eq!(count(&lea, "/"), 2);
     assert!(lea.get("/").body.contains("Theses from January"));
-    let eve = Browser::new(&server, "eve");
+    let eve = signed_in(&server, "eve");
     assert!(!eve.get("/").body.contains("20.1.5"));
     assert_eq!(
-        eve.post("/inbox/authorities/20.1.5/approve", &[]).status,
+        eve.send("/inbox/authorities/20.1.5/approve", &[]).status,
         403
     );
     assert_eq!(
-        lea.post("/inbox/authorities/20.1.5/approve", &[]).status,
+        lea.send("/inbox/authorities/20.1.5/approve", &[]).status,
         303
     );
     let reason = [("reason", "Use 20.1.5")];
-    let declined = lea.post("/inbox/authorities/20.1.6/decline", &reason);
+    let declined = lea.send("/inbox/authorities/20.1.6/decline", &reason);
     assert_eq!(declined.status, 303);
-    assert_eq!(lea.count("/"), 0);
+    assert_eq!(count(&lea, "/"), 0);
     let asked = registry.authority_requests(&who("ann")).unwrap();
     let statuses: Vec<_> = asked.iter().map(|request| &request.status).collect();
     assert!(matches!(
@@ -228,15 +186,15 @@ fn reserved_names_wait_for_those_who_may_activate_them() {
         .registry
         .create_name(&OPERATOR, "20.1/hidden", reserved);
     created.unwrap();
-    let wim = Browser::new(&server, "wim");
+    let wim = signed_in(&server, "wim");
     for _ in 0..200 {
-        if wim.count("/") == 1 {
+        if count(&wim, "/") == 1 {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     assert!(wim.get("/").body.contains("1 reserved name waits"));
-    assert_eq!(Browser::new(&server, "eve").count("/"), 0);
+    assert_eq!(count(&signed_in(&server, "eve"), "/"), 0);
 }
 
 fn host_change(from: &str) -> Vec<(&str, &str)> {
@@ -275,7 +233,7 @@ fn url_of(server: &Server, id: &str) -> String {
 #[test]
 fn a_job_is_previewed_confirmed_run_and_undone() {
     let server = library();
-    let wim = Browser::new(&server, "wim");
+    let wim = signed_in(&server, "wim");
     let query = "kind=host&authority=20.1&from=old.example&to=new.example";
     let preview = wim.get(&format!("/jobs/new?preview=1&{query}")).body;
     assert!(preview.contains("Apply to 2 names"), "{preview}");
@@ -286,18 +244,18 @@ fn a_job_is_previewed_confirmed_run_and_undone() {
         .into_iter()
         .filter(|(name, _)| *name != "confirmed")
         .collect();
-    assert_eq!(wim.post("/jobs/new", &unconfirmed).status, 422);
+    assert_eq!(wim.send("/jobs/new", &unconfirmed).status, 422);
     // Another number of names than was shown.
     let mut other = host_change("old.example");
     other.retain(|(name, _)| *name != "changed");
     other.push(("changed", "3"));
-    assert_eq!(wim.post("/jobs/new", &other).status, 409);
+    assert_eq!(wim.send("/jobs/new", &other).status, 409);
     let wrong = wim.get("/jobs/new?preview=1&kind=host&authority=20.1&from=a%20b&to=c");
     assert_eq!(wrong.status, 422);
     assert!(wrong.body.contains("value=\"a b\""), "what was typed stays");
     assert_eq!(url_of(&server, "20.1/a"), "https://old.example/a");
 
-    let started = wim.post("/jobs/new", &host_change("old.example"));
+    let started = wim.send("/jobs/new", &host_change("old.example"));
     assert_eq!(started.status, 303, "{}", started.body);
     let job = ended(&server);
     assert_eq!(url_of(&server, "20.1/a"), "https://new.example/a");
@@ -307,13 +265,13 @@ fn a_job_is_previewed_confirmed_run_and_undone() {
     assert!(table.contains("change,20.1/a,"), "{table}");
 
     // A job of another account is as if it did not exist.
-    let eve = Browser::new(&server, "eve");
+    let eve = signed_in(&server, "eve");
     for path in ["", "/report", "/report.csv", "/undo"] {
         let found = eve.get(&format!("/jobs/{job}{path}"));
         assert_eq!(found.status, 404, "{path}");
     }
     for path in ["stop", "resume", "undo"] {
-        assert_eq!(eve.post(&format!("/jobs/{job}/{path}"), &[]).status, 404);
+        assert_eq!(eve.send(&format!("/jobs/{job}/{path}"), &[]).status, 404);
     }
     assert!(!eve.get("/jobs").body.contains("old.example"));
     assert_eq!(wim.get("/jobs/99").status, 404);
@@ -322,18 +280,18 @@ fn a_job_is_previewed_confirmed_run_and_undone() {
     assert!(
         undo.contains("https:<wbr>//<wbr>old.<wbr>example") || undo.contains("old.<wbr>example")
     );
-    assert_eq!(wim.post(&format!("/jobs/{job}/undo"), &[]).status, 303);
+    assert_eq!(wim.send(&format!("/jobs/{job}/undo"), &[]).status, 303);
     assert!(ended(&server) > job);
     assert_eq!(url_of(&server, "20.1/a"), "https://old.example/a");
     // Sent twice.
-    let again = wim.post(&format!("/jobs/{job}/undo"), &[]);
+    let again = wim.send(&format!("/jobs/{job}/undo"), &[]);
     assert_eq!(again.header("location"), Some("/console/jobs"));
 }
 
 #[test]
 fn many_names_are_changed_only_with_a_role() {
     let server = library();
-    let eve = Browser::new(&server, "eve");
+    let eve = signed_in(&server, "eve");
     let query = "preview=1&kind=host&authority=20.1&from=old.example&to=new.example";
     let denied = eve.get(&format!("/jobs/new?{query}"));
     assert_eq!(denied.status, 403);
@@ -342,7 +300,7 @@ fn many_names_are_changed_only_with_a_role() {
     assert!(!shown.contains("20.1/a"));
     assert!(!denied.body.contains("Apply to"));
     assert_eq!(
-        eve.post("/jobs/new", &host_change("old.example")).status,
+        eve.send("/jobs/new", &host_change("old.example")).status,
         403
     );
     assert_eq!(url_of(&server, "20.1/a"), "https://old.example/a");
@@ -352,9 +310,9 @@ fn many_names_are_changed_only_with_a_role() {
 fn events_are_those_of_ones_own_authorities() {
     let server = library();
     let (wim, eve, boss) = (
-        Browser::new(&server, "wim"),
-        Browser::new(&server, "eve"),
-        Browser::new(&server, "boss"),
+        signed_in(&server, "wim"),
+        signed_in(&server, "eve"),
+        signed_in(&server, "boss"),
     );
     assert!(wim.get("/events").body.contains("20.<wbr>1/<wbr>a"));
     for path in ["/events", "/events.csv", "/events.atom"] {
@@ -389,8 +347,8 @@ fn a_feed_reader_reads_events_with_a_token() {
     server.name(id, &[(1, "URL", b"https://a.example/")]);
     let path = "/api/v1/events.atom?authority=20.1";
     assert_eq!(server.get(path).status, 401);
-    let browser = Browser::new(&server, "wim");
-    let with_cookie = server.get_with(path, &[&browser.cookie]);
+    let browser = signed_in(&server, "wim");
+    let with_cookie = server.get_with(path, &[browser.cookie()]);
     assert_eq!(
         with_cookie.status, 401,
         "a session counts in the console only"
@@ -421,7 +379,7 @@ fn cells_that_begin_like_formulas_are_text() {
     let registry = &server.registry;
     let created = registry.create_name(&who("@sum"), "20.1/c", NewName::default());
     created.unwrap();
-    let table = Browser::new(&server, "boss").get("/events.csv").body;
+    let table = signed_in(&server, "boss").get("/events.csv").body;
     assert!(table.contains(",create,20.1/c,20.1,'@sum"), "{table}");
     let begins_badly = |field: &str| field.starts_with(['=', '+', '-', '@']);
     assert!(table.lines().all(|line| !line.split(',').any(begins_badly)));
@@ -434,7 +392,7 @@ fn a_namespace_is_proposed_commented_and_registered() {
     registry
         .create_authority(&OPERATOR, "info:", NewAuthority::default())
         .ok();
-    let (ann, boss) = (Browser::new(&server, "ann"), Browser::new(&server, "boss"));
+    let (ann, boss) = (signed_in(&server, "ann"), signed_in(&server, "boss"));
     let mut form = vec![
         ("namespace", "est-survey"),
         ("title", "Survey <i>sheets</i>"),
@@ -445,25 +403,25 @@ fn a_namespace_is_proposed_commented_and_registered() {
         ("in-use", "yes"),
         ("without-uri", "yes"),
     ];
-    let wrong = ann.post("/namespaces/new", &form);
+    let wrong = ann.send("/namespaces/new", &form);
     assert_eq!(wrong.status, 422, "it is not declared public");
     assert!(wrong.body.contains("value=\"est-survey\""));
     form.push(("public", "yes"));
-    let proposed = ann.post("/namespaces/new", &form);
+    let proposed = ann.send("/namespaces/new", &form);
     assert_eq!(
         proposed.header("location"),
         Some("/console/namespaces/est-survey?done=propose")
     );
-    assert_eq!(boss.count("/"), 1);
-    assert_eq!(ann.count("/"), 0);
+    assert_eq!(count(&boss, "/"), 1);
+    assert_eq!(count(&ann, "/"), 0);
 
     let path = "/namespaces/est-survey";
     assert_eq!(
-        ann.post(&format!("{path}/comments"), &[("text", "")])
+        ann.send(&format!("{path}/comments"), &[("text", "")])
             .status,
         422
     );
-    let said = ann.post(
+    let said = ann.send(
         &format!("{path}/comments"),
         &[("text", "<b>Since 1891</b>")],
     );
@@ -474,24 +432,24 @@ fn a_namespace_is_proposed_commented_and_registered() {
     assert!(!ann.get(path).body.contains("Register…"));
 
     let approve = format!("{path}/acts/approve");
-    assert_eq!(ann.post(&approve, &[("why", "mine")]).status, 403);
-    let unreasoned = boss.post(&approve, &[("why", "")]);
+    assert_eq!(ann.send(&approve, &[("why", "mine")]).status, 403);
+    let unreasoned = boss.send(&approve, &[("why", "")]);
     assert_eq!(unreasoned.status, 422);
-    let stale = boss.post(&approve, &[("why", "letterhead"), ("version", "7")]);
+    let stale = boss.send(&approve, &[("why", "letterhead"), ("version", "7")]);
     assert_eq!(stale.status, 422);
     assert!(stale.body.contains("letterhead"), "what was typed stays");
-    let done = boss.post(&approve, &[("why", "letterhead"), ("version", "1")]);
+    let done = boss.send(&approve, &[("why", "letterhead"), ("version", "1")]);
     assert_eq!(done.status, 303, "{}", done.body);
-    assert_eq!(boss.count("/"), 0);
-    assert_eq!(boss.post(&format!("{path}/acts/fly"), &[]).status, 404);
+    assert_eq!(count(&boss, "/"), 0);
+    assert_eq!(boss.send(&format!("{path}/acts/fly"), &[]).status, 404);
     assert_eq!(boss.get("/namespaces/nobody").status, 404);
 
-    let claim = ann.post("/namespaces/lccn/acts/claim", &[("why", "our letter")]);
+    let claim = ann.send("/namespaces/lccn/acts/claim", &[("why", "our letter")]);
     assert_eq!(claim.status, 303);
-    assert_eq!(boss.count("/"), 1);
-    let refused = boss.post("/namespaces/lccn/acts/refuse", &[("why", "no answer")]);
+    assert_eq!(count(&boss, "/"), 1);
+    let refused = boss.send("/namespaces/lccn/acts/refuse", &[("why", "no answer")]);
     assert_eq!(refused.status, 303);
-    assert_eq!(boss.count("/"), 0);
+    assert_eq!(count(&boss, "/"), 0);
 }
 
 #[test]
@@ -505,11 +463,11 @@ fn only_administrators_see_the_server() {
         configuration: vec![setting],
         ..WebSettings::default()
     });
-    let boss = Browser::new(&server, "boss").get("/server").body;
+    let boss = signed_in(&server, "boss").get("/server").body;
     assert!(boss.contains("Library &lt;&amp;&gt;") || boss.contains("Library &#60;&#38;&#62;"));
     assert!(boss.contains("No backup of this folder is known"));
     for account in ["lea", "ann"] {
-        let browser = Browser::new(&server, account);
+        let browser = signed_in(&server, account);
         for path in ["/server", "/server/sign-ins"] {
             let page = browser.get(path);
             assert_eq!(page.status, 403, "{account} {path}");
@@ -518,23 +476,15 @@ fn only_administrators_see_the_server() {
         let inbox = browser.get("/").body;
         assert!(!inbox.contains("/console/server") && !inbox.contains("First steps"));
     }
-    let sign_ins = Browser::new(&server, "boss").get("/server/sign-ins?account=lea");
+    let sign_ins = signed_in(&server, "boss").get("/server/sign-ins?account=lea");
     assert!(sign_ins.body.contains("signed in"));
 }
 
 #[test]
 fn a_new_server_has_first_steps() {
     let server = Setup::new().shared_keys().start(|_| ());
-    server.account("boss", &[]);
-    let promotion = AccountChange {
-        administrator: Some(true),
-        ..AccountChange::default()
-    };
-    let changed = server
-        .registry
-        .change_account(&OPERATOR, "boss", &promotion);
-    changed.unwrap();
-    let boss = Browser::new(&server, "boss");
+    server.administrator("boss");
+    let boss = signed_in(&server, "boss");
     let page = boss.get("/").body;
     for step in ["Public address", "Certificate", "First prefix", "Backup"] {
         assert!(page.contains(step), "{step}");
@@ -554,7 +504,7 @@ fn a_withdrawn_name_is_previewed_with_its_state() {
     let registry = &server.registry;
     let done = registry.withdraw_all(&who("wim"), &ids, "gone", false, &mut |_| ());
     let job = done.unwrap().job.unwrap().number;
-    let wim = Browser::new(&server, "wim");
+    let wim = signed_in(&server, "wim");
     let undo = wim.get(&format!("/jobs/{job}/undo")).body;
     assert!(
         undo.contains("Withdrawn") && undo.contains("becomes"),

@@ -47,6 +47,18 @@ pub(super) struct Flash {
     pub(super) undo: Option<String>,
 }
 
+impl Flash {
+    /// One that cannot be taken back.
+    pub(super) fn new(kind: &'static str, head: &str, text: &str) -> Self {
+        Self {
+            kind,
+            head: head.to_string(),
+            text: text.to_string(),
+            undo: None,
+        }
+    }
+}
+
 /// What is wrong with a field of a form.
 pub(super) struct FieldError {
     /// The `id` of the field; empty if it is not about one field.

@@ -25,20 +25,28 @@ pub(crate) fn recent(registry: &Registry, id: &str, limit: usize) -> Vec<EventLi
 
 /// What happened, in a few words.
 fn words(entry: &HistoryEntry) -> String {
-    let fixed = match entry.event.action {
+    match entry.event.action {
+        Action::Transfer => "Given to another holder".to_string(),
+        Action::Change => changed(entry),
+        action => state_words(action).unwrap_or(action.as_str()).to_string(),
+    }
+}
+
+/// What happened to the state of a name.
+pub(crate) fn state_words(action: Action) -> Option<&'static str> {
+    Some(match action {
         Action::Create | Action::Mint => "Registered",
         Action::Reserve | Action::MintReserved => "Reserved",
         Action::Activate => "Made active",
         Action::Withdraw => "Withdrawn",
         Action::Restore => "Restored",
-        Action::Transfer => "Given to another holder",
-        Action::Change => return changed(entry),
-        other => return other.as_str().to_string(),
-    };
-    fixed.to_string()
+        Action::Erase => "Erased",
+        _ => return None,
+    })
 }
 
-fn changed(entry: &HistoryEntry) -> String {
+/// Which values were changed.
+pub(crate) fn changed(entry: &HistoryEntry) -> String {
     let mut all = entry.changes.iter().map(|change| {
         let value = change.after.as_ref().or(change.before.as_ref());
         let value_type = value.map_or("Value", |value| &*value.value_type);

@@ -272,12 +272,7 @@ pub(in crate::http::console) fn flash(
 ) -> Option<Flash> {
     let done = visit.query("done")?;
     let (_, head, text) = table.iter().find(|(word, _, _)| *word == done)?;
-    Some(Flash {
-        kind: "good",
-        head: (*head).to_string(),
-        text: (*text).to_string(),
-        undo: None,
-    })
+    Some(Flash::new("good", head, text))
 }
 
 /// The beginning of commands for `curl`.

@@ -145,16 +145,8 @@ fn reason_of(
     here: &Here,
 ) -> handfast_registry::Reason {
     handfast_registry::Reason {
-        role: grant.role,
-        authority: on.to_string(),
-        through: None,
-        joined_by: None,
-        joined_at: None,
-        granted_by: None,
-        granted_at: None,
-        reason: None,
         is_inherited: *on != here.authority.path,
-        is_administrator: false,
+        ..handfast_registry::Reason::new(grant.role, on.to_string())
     }
 }
 

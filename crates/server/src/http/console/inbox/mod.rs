@@ -169,12 +169,7 @@ fn flash(visit: &Visit<'_>) -> Option<Flash> {
         ),
         _ => return None,
     };
-    Some(Flash {
-        kind,
-        head: head.to_string(),
-        text: text.to_string(),
-        undo: None,
-    })
+    Some(Flash::new(kind, head, text))
 }
 
 fn of_access(visit: &Visit<'_>, asked: &AccessRequest) -> InboxRequest {

@@ -112,12 +112,7 @@ fn flash(visit: &Visit<'_>) -> Option<Flash> {
         "resumed" => ("good", "Resumed.", "It goes on where it was interrupted."),
         _ => return None,
     };
-    Some(Flash {
-        kind,
-        head: head.to_string(),
-        text: text.to_string(),
-        undo: None,
-    })
+    Some(Flash::new(kind, head, text))
 }
 
 pub(super) fn stop(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {

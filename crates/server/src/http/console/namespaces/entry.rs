@@ -161,12 +161,7 @@ fn flash(visit: &Visit<'_>) -> Option<Flash> {
         "comment" => ("Said.", "Everybody can read your comment."),
         _ => return None,
     };
-    Some(Flash {
-        kind: "good",
-        head: head.to_string(),
-        text: text.to_string(),
-        undo: None,
-    })
+    Some(Flash::new("good", head, text))
 }
 
 impl ShownComment {

@@ -14,6 +14,7 @@ use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
 use crate::http::console::visit::Visit;
 use crate::http::pages::{filters, words};
+use crate::http::resolver::event_words::{changed, state_words};
 use crate::http::response::{Body, WithHeader, reply};
 
 /// How many events a page shows.
@@ -296,45 +297,15 @@ pub(super) fn actor_words(visit: &Visit<'_>, who: &Principal) -> String {
         .unwrap_or_else(|| who.to_string())
 }
 
-/// How many changed values a heading names.
-const MAX_NAMED: usize = 3;
-
 /// What happened, in a few words.
 fn heading(visit: &Visit<'_>, entry: &HistoryEntry) -> String {
     let holder = entry.version.as_ref().and_then(|it| it.holder.as_ref());
-    let fixed = match entry.event.action {
-        Action::Create | Action::Mint => "Registered",
-        Action::Reserve | Action::MintReserved => "Reserved",
-        Action::Activate => "Made active",
-        Action::Withdraw => "Withdrawn",
-        Action::Restore => "Restored",
-        Action::Erase => "Erased",
-        Action::Transfer => {
-            return match holder {
-                Some(holder) => format!("Given to {}", actor_words(visit, holder)),
-                None => "Given to another holder, or back".to_string(),
-            };
-        }
-        _ => return changed(entry),
-    };
-    fixed.to_string()
-}
-
-fn changed(entry: &HistoryEntry) -> String {
-    let mut all = entry.changes.iter().map(|change| {
-        let value = change.after.as_ref().or(change.before.as_ref());
-        let value_type = value.map_or("Value", |value| &value.value_type);
-        let verb = match (&change.before, &change.after) {
-            (None, _) => "added",
-            (_, None) => "removed",
-            _ => "changed",
-        };
-        format!("{value_type} {} {verb}", change.index)
-    });
-    let named: Vec<_> = all.by_ref().take(MAX_NAMED).collect();
-    match (named.is_empty(), all.count()) {
-        (true, _) => "Changed".to_string(),
-        (false, 0) => named.join(", "),
-        (false, more) => format!("{} and {more} more", named.join(", ")),
+    match (entry.event.action, holder) {
+        (Action::Transfer, Some(holder)) => format!("Given to {}", actor_words(visit, holder)),
+        (Action::Transfer, None) => "Given to another holder, or back".to_string(),
+        (action, _) => match state_words(action) {
+            Some(words) => words.to_string(),
+            None => changed(entry),
+        },
     }
 }
