@@ -10,4 +10,5 @@ mod names_list;
 mod namespaces;
 mod one_name;
 mod people;
+mod sessions;
 mod work;
