@@ -137,3 +137,33 @@ pub struct SignInPage {
     #[serde(rename = "sign-ins")]
     pub sign_ins: Vec<SignIn>,
 }
+
+/// A session: a person is signed in, in one browser.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Session {
+    /// The browser, as it calls itself.
+    pub agent: String,
+    /// When it began (RFC 3339).
+    #[schemars(example = &"2026-11-15T06:17:16Z")]
+    pub created: String,
+    /// When it ends, however much it is used (RFC 3339).
+    #[schemars(example = &"2026-11-29T06:17:16Z")]
+    pub expires: String,
+    /// Its id, which is no secret.
+    pub id: String,
+    /// When it was last used (RFC 3339).
+    #[schemars(example = &"2026-11-15T09:02:00Z")]
+    pub last_seen: String,
+    /// How the person last proved who they are.
+    pub means: SignInMeans,
+    /// The network that it was started from.
+    #[schemars(example = &"192.0.2.7")]
+    pub network: String,
+}
+
+/// Sessions that have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EndedSessions {
+    /// How many.
+    pub ended: u64,
+}

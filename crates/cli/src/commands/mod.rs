@@ -25,4 +25,5 @@ pub(crate) mod serve;
 pub(crate) mod takeover;
 pub(crate) mod token;
 pub(crate) mod user;
+pub(crate) mod user_sessions;
 pub(crate) mod user_sign_in;

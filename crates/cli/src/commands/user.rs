@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::commands::access::holdings_for_people;
 use crate::commands::inspect_view::Shown as Safe;
+use crate::commands::user_sessions::{EndSessionsCommand, SessionsCommand};
 use crate::commands::user_sign_in::{AuditCommand, InviteCommand, PasswordCommand, SignInCommand};
 use crate::exit::Answer;
 use crate::remote::client::{Client, encode};
@@ -61,6 +62,10 @@ pub(crate) enum UserCommand {
     Password(PasswordCommand),
     /// Create an account with a role, and print a link for the person
     Invite(InviteCommand),
+    /// List where an account is signed in to the console
+    Sessions(SessionsCommand),
+    /// Sign an account out of the console: everywhere, or in one browser
+    EndSessions(EndSessionsCommand),
     /// List who signed in when, how and from where; kept for a year
     Audit(AuditCommand),
     /// Show what an account has: roles, groups, tokens, names; for the day when its owner leaves
@@ -148,6 +153,8 @@ impl UserCommand {
             Self::SignIn(command) => command.run(client),
             Self::Password(command) => command.run(client),
             Self::Invite(command) => command.run(client),
+            Self::Sessions(command) => command.run(client),
+            Self::EndSessions(command) => command.run(client),
             Self::Audit(command) => command.run(client),
             Self::Holdings(on) => {
                 let holdings: Holdings = client.get(&format!("{}/holdings", on.path()))?;

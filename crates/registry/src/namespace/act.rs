@@ -132,7 +132,7 @@ impl Registry {
     /// assert_eq!(registry.namespace_acts(&ann, "lccn")?, ["claim"]);
     /// assert_eq!(
     ///     registry.namespace_acts(&Principal::Operator, "lccn")?,
-    ///     ["deprecate", "withdraw"]
+    ///     ["change", "deprecate", "withdraw"]
     /// );
     /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
@@ -147,6 +147,8 @@ impl Registry {
             let entry = change_set.namespace_entry(&name)?;
             let may_claim = !entry.claim_pending && entry.owner.as_ref() != Some(change_set.who());
             let acts = [
+                NamespaceAct::Propose(Box::new(entry.form.clone())),
+                NamespaceAct::Change(Box::new(entry.form.clone())),
                 NamespaceAct::Approve { until: None },
                 NamespaceAct::Verify,
                 NamespaceAct::Refuse,

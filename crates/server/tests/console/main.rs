@@ -7,6 +7,8 @@ mod browser;
 mod hostile;
 mod last_used;
 mod names_list;
+mod namespaces;
 mod one_name;
 mod people;
+mod sessions;
 mod work;

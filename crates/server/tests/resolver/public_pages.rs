@@ -1,6 +1,6 @@
 //! The pages that visitors see: what a typed text is, records, tombstones, missing names.
 
-use handfast_registry::{AuthorityChange, NewName, NewValue};
+use handfast_registry::{AuthorityChange, NewAuthority, NewName, NewValue};
 use handfast_server::{SiteSettings, WebSettings};
 use handfast_testing::{OPERATOR, Server};
 
@@ -190,6 +190,25 @@ fn a_missing_name_shows_its_authority_near_names_and_a_contact() {
             "{near}"
         );
     }
+}
+
+#[test]
+fn an_authority_without_a_contact_has_the_one_above_it() {
+    let server = library();
+    let registry = &server.registry;
+    let reached = AuthorityChange {
+        contact: Some("desk@library.example".into()),
+        ..AuthorityChange::default()
+    };
+    registry
+        .change_authority(&OPERATOR, "20.1000", reached)
+        .unwrap();
+    let below = registry.create_authority(&OPERATOR, "20.1000.5", NewAuthority::default());
+    below.unwrap();
+    let page = server.get("/20.1000.5/none");
+    assert_eq!(page.status, 404);
+    let mail = "href=\"mailto:desk@library.example?subject=";
+    assert!(page.body.contains(mail), "{}", page.body);
 }
 
 /// A page that has some words sooner or later: counts follow the events.

@@ -286,6 +286,12 @@ const ACCOUNTS: &[Route] = &[
         .gives::<SignInLink>(),
     change("PUT", "/accounts/{account}/password", "setPassword", sign_in::password)
         .takes::<NewPassword>().empty().hashing(),
+    get("/accounts/{account}/sessions", "listSessions", sign_in::sessions).known(true)
+        .gives::<Vec<handfast_api::Session>>().errors(READ_BY_NAME),
+    change("DELETE", "/accounts/{account}/sessions", "endSessions", sign_in::end_sessions)
+        .gives::<handfast_api::EndedSessions>(),
+    change("DELETE", "/accounts/{account}/sessions/{session}", "endSession", sign_in::end_session)
+        .empty(),
     post("/invitations", "invite", sign_in::invite).takes::<NewInvitation>()
         .gives::<Invitation>(),
     get("/sign-ins", "listSignIns", sign_in::list).known(true).query(&[

@@ -1,4 +1,4 @@
-//! How people sign in: links and passwords of accounts, `/api/v1/invitations` and
+//! How people sign in: links, passwords and sessions of accounts, `/api/v1/invitations` and
 //! `/api/v1/sign-ins`.
 
 use handfast_api as api;
@@ -79,16 +79,58 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     }))
 }
 
+/// Where an account is signed in.
+pub(super) fn sessions(call: &Call) -> Result<Answer, Problem> {
+    let registry = call.registry();
+    let sessions = registry.sessions(&call.who, call.id())?.into_iter();
+    let shown: Vec<_> = sessions
+        .map(|session| {
+            let seen = registry.session_last_seen(&session.id).unwrap_or_default();
+            api::Session {
+                created: rfc3339(session.created),
+                expires: rfc3339(session.expires),
+                last_seen: rfc3339(seen.max(session.signed_in)),
+                means: means(session.means),
+                agent: session.agent,
+                id: session.id,
+                network: session.network,
+            }
+        })
+        .collect();
+    Ok(Answer::json(&shown))
+}
+
+pub(super) fn end_sessions(call: &Call) -> Result<Answer, Problem> {
+    let ended = call.registry().end_sessions(&call.who, call.id(), None)?;
+    Ok(Answer::json(&api::EndedSessions { ended }))
+}
+
+pub(super) fn end_session(call: &Call) -> Result<Answer, Problem> {
+    let (registry, account) = (call.registry(), call.id());
+    let id = call.path.get(1).map_or("", String::as_str);
+    let mut sessions = registry.sessions(&call.who, account)?.into_iter();
+    if !sessions.any(|session| session.id == id) {
+        let problem = format!("{account} has no session {id}, or it has ended");
+        return Err(Problem::policy("no-session", &problem));
+    }
+    registry.end_session(&call.who, id)?;
+    Ok(Answer::done())
+}
+
+fn means(means: SignInMeans) -> api::SignInMeans {
+    match means {
+        SignInMeans::Invitation => api::SignInMeans::Invitation,
+        SignInMeans::Password => api::SignInMeans::Password,
+        _ => api::SignInMeans::Link,
+    }
+}
+
 fn entry(entry: SignIn) -> api::SignIn {
     let said = |text: String| Some(text).filter(|text| !text.is_empty());
     api::SignIn {
         account: said(entry.account),
         by: said(entry.by),
-        means: match entry.means {
-            SignInMeans::Invitation => api::SignInMeans::Invitation,
-            SignInMeans::Password => api::SignInMeans::Password,
-            _ => api::SignInMeans::Link,
-        },
+        means: means(entry.means),
         network: said(entry.network),
         outcome: match entry.outcome {
             SignInOutcome::Confirmed => api::SignInOutcome::Confirmed,

@@ -141,6 +141,11 @@ impl<'a> ConsoleFrame<'a> {
         }
     }
 
+    /// Whether the person who is signed in may do everything.
+    pub(super) fn is_administrator(&self) -> bool {
+        self.is_administrator
+    }
+
     /// Commands that do the same as this page.
     pub(super) fn same(mut self, lines: impl IntoIterator<Item = String>) -> Self {
         self.same = lines.into_iter().collect();

@@ -8,6 +8,7 @@ use handfast_registry::{LinkInfo, NewSession, Principal, SignInClient};
 use hyper::header::{RETRY_AFTER, SET_COOKIE};
 use hyper::{Response, StatusCode};
 
+use super::authorities::curl_with;
 use super::error_page::PageError;
 use super::frame::{ConsoleFrame, FieldError, MenuItem};
 use super::page_table::{PageRoute, find, form, hashing, open, page};
@@ -222,7 +223,11 @@ fn password_page(
     errors: Vec<FieldError>,
 ) -> Result<Response<Body>, PageError> {
     let account = &visit.person()?.session.account;
-    let same = [format!("handfast user password {account}")];
+    let path = format!("/accounts/{}/password", encode(account, COMPONENT));
+    let same = [
+        format!("handfast user password {account}"),
+        curl_with(visit, "PUT", &path, r#"{"password": "…"}"#),
+    ];
     let page = PasswordPage {
         frame: ConsoleFrame::new(visit, "Password", MenuItem::Nothing)
             .errors(errors)

@@ -17,7 +17,7 @@ pub(crate) struct AuthorityWords {
     pub(crate) page: String,
     /// What its names mean.
     pub(crate) meaning: String,
-    /// Whom to ask, if it says so.
+    /// Whom to ask, if it or an authority above it says so.
     pub(crate) contact: Option<String>,
     /// Whether its names are never assigned again, and their events are public.
     pub(crate) is_permanent: bool,
@@ -56,11 +56,12 @@ impl AuthorityWords {
 
     pub(crate) fn new(web: &Web, authority: &Authority) -> Self {
         let crumb = AuthorityCrumb::new(authority);
+        let (above, contact_above) = above(web, authority);
         Self {
             has_title: !authority.title.trim().is_empty(),
-            contact: Some(authority.contact.clone()).filter(|contact| !contact.trim().is_empty()),
+            contact: contact_of(authority).or(contact_above),
             is_permanent: authority.policy.persistence == Persistence::Permanent,
-            above: above(web, authority),
+            above,
             meaning: authority.meaning.trim().to_string(),
             path: crumb.path,
             title: crumb.title,
@@ -86,8 +87,14 @@ pub(crate) fn page_of(path: &str) -> String {
     format!("/registry/authorities/{}", encode(path, COMPONENT))
 }
 
-fn above(web: &Web, authority: &Authority) -> Vec<AuthorityCrumb> {
+fn contact_of(authority: &Authority) -> Option<String> {
+    Some(authority.contact.clone()).filter(|contact| !contact.trim().is_empty())
+}
+
+/// The authorities above one, topmost first, and the contact of the nearest that has one.
+fn above(web: &Web, authority: &Authority) -> (Vec<AuthorityCrumb>, Option<String>) {
     let mut all = Vec::new();
+    let mut contact = None;
     let mut parent = authority.parent.as_ref().map(ToString::to_string);
     while let Some(path) = parent.take().filter(|_| all.len() < MAX_ABOVE) {
         let found = web.registry().authority(&Principal::nobody(), &path);
@@ -95,10 +102,11 @@ fn above(web: &Web, authority: &Authority) -> Vec<AuthorityCrumb> {
             break;
         };
         parent = found.parent.as_ref().map(ToString::to_string);
+        contact = contact.or_else(|| contact_of(&found));
         all.push(AuthorityCrumb::new(&found));
     }
     all.reverse();
-    all
+    (all, contact)
 }
 
 /// A name without its authority, for the end of a breadcrumb.

@@ -4,6 +4,7 @@ use askama::Template;
 use handfast_registry::{AccountChange, AccountRole, Principal};
 use hyper::{Response, StatusCode};
 
+use crate::http::console::authorities::curl;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError, Flash, MenuItem};
 use crate::http::console::see;
@@ -81,7 +82,10 @@ fn overview(
         text: "This is how others see you from now on.".to_string(),
         undo: None,
     });
-    let same = [format!("handfast user show {name}")];
+    let same = [
+        format!("handfast user show {name}"),
+        curl(visit, "GET", "/accounts/this"),
+    ];
     let page = OverviewPage {
         frame: ConsoleFrame::new(visit, "Your account", MenuItem::Nothing)
             .flash(flash)

@@ -4,11 +4,13 @@ use askama::Template;
 use handfast_registry::Session;
 use hyper::{Response, StatusCode};
 
+use crate::http::console::authorities::curl;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Flash, MenuItem};
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
+use crate::http::percent::{COMPONENT, encode};
 use crate::http::response::Body;
 
 #[derive(Template)]
@@ -48,8 +50,16 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             session,
         }
     });
+    let path = format!("/accounts/{}/sessions", encode(account, COMPONENT));
+    let same = [
+        format!("handfast user sessions {account}"),
+        format!("handfast user end-sessions {account}"),
+        curl(visit, "GET", &path),
+    ];
     let page = SessionsPage {
-        frame: ConsoleFrame::new(visit, "Where you are signed in", MenuItem::Nothing).flash(flash),
+        frame: ConsoleFrame::new(visit, "Where you are signed in", MenuItem::Nothing)
+            .flash(flash)
+            .same(same),
         sessions: sessions.collect(),
         current: person.session.id.clone(),
     };

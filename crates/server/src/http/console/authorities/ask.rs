@@ -4,7 +4,7 @@ use askama::Template;
 use handfast_registry::Role;
 use hyper::StatusCode;
 
-use super::here::{Answered, AuthorityHead, Here, curl, is_wrong_input};
+use super::here::{Answered, AuthorityHead, Here, curl_with, is_wrong_input};
 use super::overview::can_grant;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
 use crate::http::console::see;
@@ -34,7 +34,12 @@ fn ask_page(visit: &Visit<'_>, status: StatusCode, error: Option<FieldError>) ->
     let id = here.id();
     let same = [
         format!("handfast access request '{id}' --role write --reason TEXT"),
-        curl(visit, "POST", "/access-requests"),
+        curl_with(
+            visit,
+            "POST",
+            "/access-requests",
+            &format!(r#"{{"authority": "{id}", "role": "write", "reason": "TEXT"}}"#),
+        ),
     ];
     let page = AskPage {
         role: role.to_string(),

@@ -285,6 +285,17 @@ pub(in crate::http::console) fn curl(visit: &Visit<'_>, method: &str, path: &str
     format!("curl {method}-H \"Authorization: Bearer $HANDFAST_TOKEN\" '{base}/api/v1{path}'")
 }
 
+/// The same, with a body in JSON.
+pub(in crate::http::console) fn curl_with(
+    visit: &Visit<'_>,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> String {
+    let curl = curl(visit, method, path);
+    format!("{curl} -H 'Content-Type: application/json' -d '{body}'")
+}
+
 /// Whether a form is shown again with what is wrong. Missing rights and failures have pages of
 /// their own.
 pub(in crate::http::console) fn is_wrong_input(error: &RegistryError) -> bool {

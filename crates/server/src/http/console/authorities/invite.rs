@@ -5,7 +5,7 @@ use askama::Template;
 use handfast_registry::{Invitation, NewInvitation, RegistryError, Role};
 use hyper::StatusCode;
 
-use super::here::{Answered, AuthorityHead, Here, is_wrong_input};
+use super::here::{Answered, AuthorityHead, Here, curl_with, is_wrong_input};
 use crate::http::console::again::need_fresh;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
 use crate::http::console::visit::Visit;
@@ -90,9 +90,15 @@ fn invite_page(
     let here = Here::load(visit)?;
     here.need(Role::Lead)?;
     let id = here.id();
-    let same = [format!(
-        "handfast user invite NAME --title TITLE --authority '{id}' --role write"
-    )];
+    let same = [
+        format!("handfast user invite NAME --title TITLE --authority '{id}' --role write"),
+        curl_with(
+            visit,
+            "POST",
+            "/invitations",
+            &format!(r#"{{"account": "NAME", "authority": "{id}", "role": "write"}}"#),
+        ),
+    ];
     let page = InvitePage {
         frame: here
             .frame(visit, "Invite a person")

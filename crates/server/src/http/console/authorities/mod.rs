@@ -19,7 +19,7 @@ use super::page_table::{PageRoute, form, page};
 use super::visit::Visit;
 use crate::http::percent::{COMPONENT, encode};
 
-pub(super) use here::{Answered, because, curl, flash, is_wrong_input, titled};
+pub(super) use here::{Answered, because, curl, curl_with, flash, is_wrong_input, titled};
 
 #[rustfmt::skip]
 pub(super) const PAGES: &[PageRoute] = &[

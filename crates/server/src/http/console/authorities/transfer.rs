@@ -4,7 +4,7 @@ use askama::Template;
 use handfast_registry::{AuthorityAction, Principal, Role};
 use hyper::StatusCode;
 
-use super::here::{Answered, AuthorityHead, Here, curl, is_wrong_input};
+use super::here::{Answered, AuthorityHead, Here, curl_with, is_wrong_input};
 use crate::http::console::again::need_fresh;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
 use crate::http::console::see;
@@ -39,7 +39,12 @@ fn transfer_page(
     let (id, encoded) = (here.id(), encode(&here.id(), COMPONENT));
     let same = [
         format!("handfast authority transfer '{id}' --to WHO"),
-        curl(visit, "POST", &format!("/authorities/{encoded}/transfer")),
+        curl_with(
+            visit,
+            "POST",
+            &format!("/authorities/{encoded}/transfer"),
+            r#"{"to": "WHO"}"#,
+        ),
     ];
     let grants = here.authority.grants.iter();
     let admins = grants.filter(|grant| grant.role == Role::Admin);

@@ -115,10 +115,13 @@ fn respond(
         let text = &query.text;
         format!("/console/events{text}{mark}after={next}")
     });
-    let same = [format!(
-        "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" \"{}/api/v1/events{}\"",
-        visit.base, query.text
-    )];
+    let same = [
+        "handfast log export FILE".to_string(),
+        format!(
+            "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" \"{}/api/v1/events{}\"",
+            visit.base, query.text
+        ),
+    ];
     let page = EventsPage {
         frame: ConsoleFrame::new(visit, "Events", MenuItem::Events)
             .errors(errors)

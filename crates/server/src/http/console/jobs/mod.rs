@@ -16,6 +16,9 @@ use super::error_page::PageError;
 use super::page_table::{PageRoute, form, page};
 use super::visit::Visit;
 
+/// With more names than this a job needs a fresh sign-in.
+const MANY_NAMES: u64 = 10_000;
+
 #[rustfmt::skip]
 pub(super) const PAGES: &[PageRoute] = &[
     page("/jobs", list::show),

@@ -7,8 +7,10 @@ use askama::Template;
 use handfast_registry::{JobKind, JobPreview, RegistryError};
 use hyper::{Response, StatusCode};
 
+use super::MANY_NAMES;
 use super::shown_preview::{MAX_PREVIEWED, PREVIEWED_ROWS, ShownPreview};
 use crate::http::api_v1::jobs::{self as api_jobs, Wanted};
+use crate::http::console::again::need_fresh;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
 use crate::http::console::see;
@@ -83,6 +85,15 @@ pub(super) fn start(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             Some(&preview),
             Vec::new(),
         ));
+    }
+    if visit
+        .registry()
+        .counts(&typed.authority)?
+        .with_children
+        .total()
+        > MANY_NAMES
+    {
+        need_fresh(visit)?;
     }
     match api_jobs::begin(&visit.web.api, &visit.who(), Wanted::Kind(kind)) {
         Ok(job) => Ok(see(&format!("/console/jobs/{}?done=started", job.number))),

@@ -5,8 +5,9 @@ use handfast_registry::JobKind;
 use hyper::{Response, StatusCode};
 
 use super::shown_preview::{MAX_PREVIEWED, PREVIEWED_ROWS, ShownPreview};
-use super::{find, words};
+use super::{MANY_NAMES, find, words};
 use crate::http::api_v1::jobs::{self as api_jobs, Wanted};
+use crate::http::console::again::need_fresh;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, MenuItem};
 use crate::http::console::see;
@@ -59,7 +60,11 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
 }
 
 pub(super) fn start(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
-    let job = find(visit)?.number;
+    let undone = find(visit)?;
+    if undone.counts.changed > MANY_NAMES {
+        need_fresh(visit)?;
+    }
+    let job = undone.number;
     let wanted = Wanted::Kind(JobKind::Undo { job });
     match api_jobs::begin(&visit.web.api, &visit.who(), wanted) {
         Ok(started) => Ok(see(&format!(

@@ -24,6 +24,8 @@ pub(super) struct AuthorityChoices {
     pub(super) chosen: String,
     /// What its names must look like, in words.
     pub(super) rule: String,
+    /// Whether the person may make the first authority.
+    pub(super) may_make_first: bool,
 }
 
 impl AuthorityChoices {
@@ -56,6 +58,7 @@ impl AuthorityChoices {
             are_many,
             chosen: path.unwrap_or_else(|| chosen.to_string()),
             rule,
+            may_make_first: visit.registry().is_administrator(&visit.who())?,
         })
     }
 

@@ -6,6 +6,7 @@ use hyper::{Response, StatusCode};
 
 use super::csv;
 use super::rows::NameRow;
+use crate::http::console::authorities::curl;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, Flash, MenuItem};
 use crate::http::console::visit::Visit;
@@ -111,7 +112,11 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
         Crumb::new("Mint", "/console/mint"),
         Crumb::new("Minted names", ""),
     ];
-    let same = [format!("handfast name list --authority {}", list.authority)];
+    let authority = encode(&list.authority, COMPONENT);
+    let same = [
+        format!("handfast name list --authority {}", list.authority),
+        curl(visit, "GET", &format!("/names?authority={authority}")),
+    ];
     let page = MintedPage {
         frame: ConsoleFrame::new(visit, "Minted names", MenuItem::Names)
             .crumbs(crumbs)

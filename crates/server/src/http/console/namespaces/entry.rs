@@ -4,7 +4,7 @@ use askama::Template;
 use handfast_registry::{NamespaceRemark, NamespaceSample, NamespaceStatus};
 use hyper::{Response, StatusCode};
 
-use super::{ShownStatus, path_of};
+use super::{ShownStatus, entry_of, path_of};
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, Flash, MenuItem};
 use crate::http::console::see;
@@ -37,6 +37,10 @@ struct NamespaceEntryPage<'a> {
     is_candidate: bool,
     comments: Vec<ShownComment>,
     acts: Vec<ShownAct>,
+    /// Whether this person may change what it says.
+    may_change: bool,
+    /// Whether it was declined, and this person may propose it again.
+    may_propose: bool,
     /// What was typed into the form of an action, or as a comment.
     typed: TypedAct,
 }
@@ -81,13 +85,7 @@ pub(super) fn entry(
     errors: Vec<FieldError>,
 ) -> Result<Response<Body>, PageError> {
     let (registry, who) = (visit.registry(), visit.who());
-    let entry = match registry.namespace(visit.id()) {
-        Err(error) if error.code() == "no-namespace" => {
-            let text = format!("There is no entry for the namespace {}.", visit.id());
-            return Err(PageError::not_found(text));
-        }
-        entry => entry?,
-    };
+    let entry = entry_of(visit)?;
     let name = entry.name().to_string();
     let remarks = registry.namespace_comments(&who, &name)?;
     let acts = registry.namespace_acts(&who, &name)?;
@@ -129,6 +127,8 @@ pub(super) fn entry(
             .iter()
             .map(|remark| ShownComment::of(visit, remark))
             .collect(),
+        may_change: acts.contains(&"change"),
+        may_propose: acts.contains(&"propose"),
         acts: acts
             .into_iter()
             .filter_map(|act| ShownAct::of(act, is_candidate))
@@ -158,6 +158,7 @@ fn flash(visit: &Visit<'_>) -> Option<Flash> {
             "Proposed.",
             "It is open to comments until somebody who reviews the registry decides.",
         ),
+        "change" => ("Saved.", "Readers see the entry as it is now."),
         "comment" => ("Said.", "Everybody can read your comment."),
         _ => return None,
     };

@@ -1,13 +1,19 @@
 //! The registry of `info` namespaces: proposals, entries, claims and decisions.
 
 mod act;
+mod change;
 mod entry;
+mod fields;
 mod list;
 mod propose;
 
+use std::sync::Arc;
+
 use handfast_registry::{NamespaceEntry, NamespaceStatus};
 
+use super::error_page::PageError;
 use super::page_table::{PageRoute, form, page};
+use super::visit::Visit;
 use crate::http::percent::{COMPONENT, encode};
 
 #[rustfmt::skip]
@@ -16,6 +22,8 @@ pub(super) const PAGES: &[PageRoute] = &[
     page("/namespaces/new", propose::show),
     form("/namespaces/new", propose::send),
     page("/namespaces/{namespace}", entry::show),
+    page("/namespaces/{namespace}/edit", change::show),
+    form("/namespaces/{namespace}/edit", change::send),
     form("/namespaces/{namespace}/comments", entry::comment),
     form("/namespaces/{namespace}/acts/{act}", act::take),
 ];
@@ -23,6 +31,17 @@ pub(super) const PAGES: &[PageRoute] = &[
 /// The page of an entry.
 fn path_of(name: &str) -> String {
     format!("/console/namespaces/{}", encode(name, COMPONENT))
+}
+
+/// The entry of a page.
+fn entry_of(visit: &Visit<'_>) -> Result<Arc<NamespaceEntry>, PageError> {
+    match visit.registry().namespace(visit.id()) {
+        Err(error) if error.code() == "no-namespace" => {
+            let text = format!("There is no entry for the namespace {}.", visit.id());
+            Err(PageError::not_found(text))
+        }
+        entry => Ok(entry?),
+    }
 }
 
 /// Where an entry is in its life, as pages show it.

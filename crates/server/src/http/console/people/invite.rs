@@ -7,7 +7,7 @@ use hyper::StatusCode;
 use super::need_administrator;
 use crate::http::console::again::need_fresh;
 use crate::http::console::authorities::invite::{ShownInvitation, TypedInvitation, field_of};
-use crate::http::console::authorities::{Answered, is_wrong_input};
+use crate::http::console::authorities::{Answered, curl_with, is_wrong_input};
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -36,7 +36,10 @@ fn invite_page(
         Crumb::new("People", "/console/people"),
         Crumb::new("Invite a person", ""),
     ];
-    let same = ["handfast user invite NAME --title TITLE --email EMAIL".to_string()];
+    let same = [
+        "handfast user invite NAME --title TITLE --email EMAIL".to_string(),
+        curl_with(visit, "POST", "/invitations", r#"{"account": "NAME"}"#),
+    ];
     let page = InvitePersonPage {
         frame: ConsoleFrame::new(visit, "Invite a person", MenuItem::People)
             .crumbs(crumbs)

@@ -4,7 +4,7 @@ use askama::Template;
 use hyper::StatusCode;
 
 use super::{need_administrator, path_of_group};
-use crate::http::console::authorities::{Answered, curl, is_wrong_input};
+use crate::http::console::authorities::{Answered, curl_with, is_wrong_input};
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
@@ -29,7 +29,12 @@ fn new_page(visit: &Visit<'_>, status: StatusCode, error: Option<FieldError>) ->
     ];
     let same = [
         "handfast group create NAME --title TITLE".to_string(),
-        curl(visit, "POST", "/groups"),
+        curl_with(
+            visit,
+            "POST",
+            "/groups",
+            r#"{"group": "NAME", "title": "TITLE"}"#,
+        ),
     ];
     let page = NewGroupPage {
         frame: ConsoleFrame::new(visit, "New group", MenuItem::People)

@@ -6,6 +6,7 @@ use handfast_registry::SignIn;
 use hyper::{Response, StatusCode};
 
 use super::need_administrator;
+use crate::http::console::authorities::curl;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
 use crate::http::console::visit::Visit;
@@ -49,7 +50,10 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
                 Crumb::new("Sign-ins", ""),
             ])
             .errors(errors)
-            .same(["handfast user audit".to_string()]),
+            .same([
+                "handfast user audit".to_string(),
+                curl(visit, "GET", "/sign-ins"),
+            ]),
         account: name.to_string(),
         next: found.next.map(|next| {
             let name = encode(name, COMPONENT);

@@ -3,7 +3,7 @@
 use askama::Template;
 use hyper::{Response, StatusCode};
 
-use super::head::{NameHead, NameTab};
+use super::head::{NameHead, NameTab, quoted};
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::ConsoleFrame;
 use crate::http::console::visit::Visit;
@@ -23,7 +23,10 @@ struct NameLabel<'a> {
 pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let (head, _) = NameHead::load(visit, NameTab::Label)?;
     let page = NameLabel {
-        frame: head.frame(visit, "Label"),
+        frame: head.frame(visit, "Label").same([
+            format!("handfast name show {}", quoted(&head.id)),
+            format!("curl -o label.svg '{}?action=qr.svg'", head.citable),
+        ]),
         qr: QrSymbol::new(&head.citable).map(|symbol| symbol.svg()),
         name: &head,
     };
