@@ -208,7 +208,7 @@ def history_and_undo(world, hand):
 
 def mint(hand, state, count='10'):
     hand.menu('Names')
-    hand.link('Mint a series')
+    hand.link('Mint names')
     hand.choose('authority', CHILD)
     hand.fill('count', count)
     hand.fill('urls', 'https://maps.example/{name}')

@@ -54,9 +54,7 @@ pub fn url_problem(url: &str) -> Option<String> {
         return Some(format!("{url:?} {problem}"));
     }
     if let Some(whole) = without_scheme(url) {
-        return Some(format!(
-            "{url} is no whole URL: write it with its scheme, as in {whole}"
-        ));
+        return Some(format!("{url} has no scheme: write {whole}"));
     }
     let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
     if rest.is_empty() {

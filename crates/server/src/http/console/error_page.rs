@@ -14,6 +14,8 @@ use crate::http::response::Body;
 pub(super) enum PageError {
     /// A page of its own, such as a form with what is wrong in it.
     Answered(Box<Response<Body>>),
+    /// A name is not registered: the list of names can find what was meant.
+    NameMissing(Box<Problem>),
     Problem(Box<Problem>),
     /// A role on an authority is missing, which the person can ask for.
     RoleMissing(Box<Problem>, Role, String),
@@ -29,9 +31,10 @@ impl PageError {
     }
 
     pub(super) fn respond(self, visit: &Visit<'_>) -> Response<Body> {
+        let is_missing_name = matches!(self, Self::NameMissing(_));
         let (problem, missing) = match self {
             Self::Answered(response) => return *response,
-            Self::Problem(problem) => (problem, None),
+            Self::NameMissing(problem) | Self::Problem(problem) => (problem, None),
             Self::RoleMissing(problem, role, authority) => (problem, Some((role, authority))),
         };
         let status = problem.status;
@@ -51,11 +54,18 @@ impl PageError {
                 can_grant,
             })
         });
+        let hint = match problem.about.hint.as_deref().unwrap_or_default() {
+            _ if is_missing_name => "Check the spelling, or look for it in the list.".to_string(),
+            // Commands and their flags are for people at a terminal.
+            hint if hint.contains("`handfast ") || hint.contains(" --") => String::new(),
+            hint => sentence(hint),
+        };
         let page = ErrorPage {
             frame: ConsoleFrame::new(visit, heading, MenuItem::Nothing),
             heading,
             text: sentence(&problem.about.detail),
-            hint: sentence(problem.about.hint.as_deref().unwrap_or_default()),
+            hint,
+            is_missing_name,
             missing,
         };
         page.frame.respond(status, &page)
@@ -68,9 +78,11 @@ impl From<RegistryError> for PageError {
             RegistryError::Denied { needs, authority } => Some((*needs, authority.to_string())),
             _ => None,
         };
+        let is_missing_name = matches!(error, RegistryError::NotFound(_));
         let problem = Box::new(error.into());
         match missing {
             Some((role, authority)) => Self::RoleMissing(problem, role, authority),
+            None if is_missing_name => Self::NameMissing(problem),
             None => Self::Problem(problem),
         }
     }
@@ -101,6 +113,8 @@ struct ErrorPage<'a> {
     heading: &'static str,
     text: String,
     hint: String,
+    /// A name that is not registered: the list of names can find what was meant.
+    is_missing_name: bool,
     missing: Option<MissingRole>,
 }
 

@@ -9,7 +9,7 @@ use hyper::header::{RETRY_AFTER, SET_COOKIE};
 use hyper::{Response, StatusCode};
 
 use super::authorities::curl_with;
-use super::error_page::PageError;
+use super::error_page::{PageError, sentence};
 use super::frame::{ConsoleFrame, FieldError, MenuItem};
 use super::page_table::{PageRoute, find, form, hashing, open, page};
 use super::visit::Visit;
@@ -274,7 +274,7 @@ pub(super) fn set_password(visit: &Visit<'_>) -> Result<Response<Body>, PageErro
     {
         Ok(session) => Ok(signed_in(visit, &session, "/console/?done=password")),
         Err(error) if error.is_failure() => Err(error.into()),
-        Err(error) => invalid("password", error.to_string()),
+        Err(error) => invalid("password", sentence(&error.to_string())),
     }
 }
 

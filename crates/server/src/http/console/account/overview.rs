@@ -5,7 +5,7 @@ use handfast_registry::{AccountChange, AccountRole, Principal};
 use hyper::{Response, StatusCode};
 
 use crate::http::console::authorities::curl;
-use crate::http::console::error_page::PageError;
+use crate::http::console::error_page::{PageError, sentence};
 use crate::http::console::frame::{ConsoleFrame, FieldError, Flash, MenuItem};
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
@@ -123,7 +123,7 @@ pub(super) fn change(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             } else {
                 "title"
             };
-            let error = FieldError::new(field, error.to_string());
+            let error = FieldError::new(field, sentence(&error.to_string()));
             let typed = (title.to_string(), email.to_string(), error);
             overview(visit, StatusCode::UNPROCESSABLE_ENTITY, Some(typed))
         }

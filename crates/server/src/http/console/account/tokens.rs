@@ -5,7 +5,7 @@ use handfast_registry::{NewToken, Role, Token};
 use hyper::{Response, StatusCode};
 
 use crate::http::console::again::need_fresh;
-use crate::http::console::error_page::PageError;
+use crate::http::console::error_page::{PageError, sentence};
 use crate::http::console::frame::{ConsoleFrame, FieldError, Flash, MenuItem};
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
@@ -92,6 +92,12 @@ pub(super) fn create(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
         let errors = vec![FieldError::new(field, text)];
         tokens(visit, StatusCode::UNPROCESSABLE_ENTITY, None, errors)
     };
+    if visit.field("title").trim().is_empty() {
+        return invalid(
+            "title",
+            "Say what it is for: the list of tokens shows it.".to_string(),
+        );
+    }
     let Ok(days) = visit.field("days").parse() else {
         return invalid(
             "days",
@@ -118,7 +124,7 @@ pub(super) fn create(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     {
         Ok((secret, _)) => tokens(visit, StatusCode::CREATED, Some(secret), Vec::new()),
         Err(error) if error.is_failure() => Err(error.into()),
-        Err(error) => invalid("title", error.to_string()),
+        Err(error) => invalid("title", sentence(&error.to_string())),
     }
 }
 

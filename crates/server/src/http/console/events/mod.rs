@@ -3,11 +3,14 @@
 //! The session of a browser does not count outside of the console, so a feed reader cannot use it:
 //! it reads `/api/v1/events.atom` with a token. The feed here is for browsers.
 
+mod action_words;
+
 use askama::Template;
 use handfast_registry::{Action, ListedEvent};
 use hyper::header::CONTENT_DISPOSITION;
 use hyper::{Response, StatusCode};
 
+use self::action_words::action_words;
 use super::error_page::PageError;
 use super::frame::{ConsoleFrame, FieldError, MenuItem};
 use super::page_table::{PageRoute, page};
@@ -34,7 +37,8 @@ const PAGE: usize = 50;
 struct EventsPage<'a> {
     frame: ConsoleFrame<'a>,
     typed: TypedFilter,
-    actions: Vec<&'static str>,
+    /// The actions to filter by: as the address has them, and in words.
+    actions: Vec<(&'static str, &'static str)>,
     has_filters: bool,
     events: Vec<ShownEvent>,
     /// The filters as a query, with its question mark, or nothing.
@@ -134,7 +138,10 @@ fn respond(
             until: typed("until"),
             id: typed("id"),
         },
-        actions: Action::ALL.iter().map(|action| action.as_str()).collect(),
+        actions: Action::ALL
+            .iter()
+            .map(|action| (action.as_str(), action_words(*action)))
+            .collect(),
         has_filters,
         events: found.events.iter().map(|one| shown(visit, one)).collect(),
         query: query.text.clone(),
@@ -175,7 +182,7 @@ fn shown(visit: &Visit<'_>, listed: &ListedEvent) -> ShownEvent {
     ShownEvent {
         number: event.number,
         time: event.time,
-        action: event.action.as_str(),
+        action: action_words(event.action),
         name,
         authority: Some((authority.to_string(), path)).filter(|_| !authority.is_empty()),
         who: listed

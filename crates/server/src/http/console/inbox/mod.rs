@@ -43,6 +43,7 @@ struct InboxPage<'a> {
     ending: Vec<EndingToken>,
     authorities: Vec<ShownAuthority>,
     as_of_event: u64,
+    may_create: bool,
     checklist: Vec<ChecklistItem>,
     /// What was typed as a reason for declining, and where.
     typed: String,
@@ -118,6 +119,7 @@ fn inbox(
     let typed_for = wrong
         .as_ref()
         .map_or_else(String::new, |error| error.field.clone());
+    let writable = visit.registry().writable_authorities(&visit.who(), 1)?;
     let same = [
         "handfast access list".to_string(),
         format!(
@@ -133,6 +135,7 @@ fn inbox(
         ending: ending(visit)?,
         authorities: own_authorities(visit),
         as_of_event: waiting.as_of_event,
+        may_create: !writable.is_empty(),
         checklist: checklist(visit),
         typed: visit.field("reason").to_string(),
         typed_for,

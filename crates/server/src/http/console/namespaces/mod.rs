@@ -58,6 +58,10 @@ impl ShownStatus {
             NamespaceStatus::Deprecated => ("Deprecated", "look", "warning"),
             NamespaceStatus::Lapsed => ("Lapsed", "look", "warning"),
             NamespaceStatus::Refused => ("Declined", "withdrawn", "withdrawn"),
+            NamespaceStatus::Registered if entry.historical && !entry.claimed => {
+                ("Historical", "", "clock")
+            }
+            NamespaceStatus::Registered if entry.historical => ("Claimed", "good", "check"),
             NamespaceStatus::Registered if entry.provisional_until.is_some() => {
                 ("Provisional", "reserved", "reserved")
             }

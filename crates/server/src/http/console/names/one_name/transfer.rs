@@ -82,9 +82,11 @@ pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             errors,
         )
     };
+    if typed.trim().is_empty() {
+        return invalid("Write to whom the name goes.".to_string());
+    }
     let to = match Principal::parse(&typed) {
-        Ok(to) if !typed.is_empty() => to,
-        Ok(_) => return invalid("Write to whom the name goes.".to_string()),
+        Ok(to) => to,
         Err(error) => return invalid(format!("{error}.")),
     };
     let action = NameAction::Transfer {
