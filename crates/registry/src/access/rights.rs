@@ -112,7 +112,7 @@ impl View<'_> {
 }
 
 /// Whether the token of a principal, if it has one, covers an authority.
-fn is_for(who: &Principal, path: &AuthorityPath) -> bool {
+pub(crate) fn is_for(who: &Principal, path: &AuthorityPath) -> bool {
     match who {
         Principal::Limited { limit, .. } => {
             let mut authority = limit.authority.iter();

@@ -4,6 +4,7 @@ pub(crate) mod change;
 pub(crate) mod create;
 pub(crate) mod erasures;
 pub(crate) mod grants;
+pub(crate) mod lineage;
 pub(crate) mod list;
 pub(crate) mod path;
 pub(crate) mod pattern_cache;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use crate::access::principal::Principal;
+use crate::authority::lineage::MAX_DEPTH;
 use crate::authority::policy::{Authority, AuthorityStatus, Role};
 use crate::derived::counts::StateCounts;
 use crate::error::RegistryError;
@@ -144,6 +145,3 @@ impl AuthorityNode {
         }
     }
 }
-
-/// The maximum depth of the tree, against a cycle in damaged data.
-const MAX_DEPTH: usize = 256;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use handfast_store::{Snapshot, StoreError, Table, TableKey, Write};
 
-use crate::change::view::View;
+use crate::authority::lineage::{Lineage, MAX_DEPTH};
 use crate::derived::environment::Position;
 use crate::error::RegistryError;
 use crate::name::record::State;
@@ -140,11 +140,12 @@ impl Registry {
         let (all, as_of_event) = self.stored_counts_from(path.key())?;
         self.read(|view| {
             let (mut own, mut with_children) = (StateCounts::default(), StateCounts::default());
+            let mut lineage = Lineage::of(view, path.key());
             for (key, counts) in all {
                 if key == path.key() {
                     own = counts;
                 }
-                if path.is_above(&key) && view.derives_from(&key, path.key())? {
+                if path.is_above(&key) && lineage.derives(&key)? {
                     with_children.add_all(counts);
                 }
             }
@@ -218,27 +219,6 @@ impl Registry {
             Ok((all, position.event))
         })?;
         Ok(found)
-    }
-}
-
-/// The maximum depth of the tree of authorities, against a cycle in damaged data.
-const MAX_DEPTH: usize = 256;
-
-impl View<'_> {
-    /// Whether an authority is another one, or has it among the parents that it was created under.
-    /// Texts do not tell: a parent that was created later has no rights below it.
-    pub(crate) fn derives_from(&self, key: &str, above: &str) -> Result<bool, RegistryError> {
-        let mut next = Some(key.to_string());
-        for _ in 0..MAX_DEPTH {
-            let Some(key) = next else { break };
-            if key == above {
-                return Ok(true);
-            }
-            let authority = self.authority_by_key(&key)?;
-            let parent = authority.and_then(|authority| authority.parent);
-            next = parent.map(|parent| parent.key().to_string());
-        }
-        Ok(false)
     }
 }
 

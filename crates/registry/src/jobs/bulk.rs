@@ -174,7 +174,8 @@ impl Registry {
         } = started.begun;
         self.report_refused(who, &started.refused, report)?;
         let runner = self.runner(who, actor);
-        let events = self.events_to_undo(&job.kind)?;
+        let events = self.events_to_undo(&job.kind, u64::MAX)?;
+        let events = events.unwrap_or_default();
         match &job.kind {
             JobKind::Undo { .. } => entered
                 .running_job
@@ -244,7 +245,8 @@ impl Registry {
         self.may_run(who, &kind)?;
         let mut job = Job::planned(who, kind);
         let runner = self.runner(who, [0; 16]);
-        let events = self.events_to_undo(&job.kind)?;
+        let events = self.events_to_undo(&job.kind, u64::MAX)?;
+        let events = events.unwrap_or_default();
         let mut met = HashSet::new();
         loop {
             let tasks = self.next_tasks(&job, &events, list)?;

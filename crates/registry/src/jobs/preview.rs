@@ -40,6 +40,8 @@ pub struct PreviewedChange {
 
 /// The maximum number of events of a job whose undoing is previewed: all of them are read.
 const MAX_EVENTS_TO_UNDO: u64 = 20_000;
+/// The maximum number of names that are looked at to find those that the events hide.
+const MAX_NAMES_TO_UNDO: u64 = 200_000;
 
 impl Registry {
     /// What a bulk change would do with the first `names` names, with at most `listed` changes and
@@ -84,7 +86,9 @@ impl Registry {
             }
         }
         let mut job = Job::planned(who, kind);
-        let events = self.events_to_undo(&job.kind)?;
+        let Some(events) = self.events_to_undo(&job.kind, MAX_NAMES_TO_UNDO)? else {
+            return Ok(preview);
+        };
         while job.done < names {
             let tasks = self.next_tasks(&job, &events, &[])?;
             if tasks.is_empty() {

@@ -28,8 +28,25 @@ impl View<'_> {
                 authority.add(*commitment, listed.event.number, at);
             }
         }
-        let mut looked_at = 0;
-        for (authority, hidden) in hidden {
+        self.visit_hidden(hidden, MAX_NAMES, &mut |at, _, bytes| {
+            if let Some(listed) = events.get_mut(at) {
+                listed.name = Record::name_in(bytes).map(str::to_string);
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Visits the names of hidden events, by authority: the position of an event, the key of its
+    /// name and the record. Ends when all are found, or after a number of names; returns whether
+    /// it did not reach that number.
+    pub(crate) fn visit_hidden(
+        &self,
+        hidden: HashMap<String, HiddenEvents>,
+        max_names: u64,
+        visit: &mut dyn FnMut(usize, &str, &[u8]),
+    ) -> Result<bool, StoreError> {
+        let mut looked_at: u64 = 0;
+        for (authority, mut hidden) in hidden {
             let mark = if authority.starts_with("urn:") {
                 ':'
             } else {
@@ -38,26 +55,30 @@ impl View<'_> {
             let start = format!("{authority}{mark}");
             let from = TableKey::record(start.as_bytes());
             self.now.scan(&from, &mut |table_key, bytes| {
-                let key = String::from_utf8_lossy(table_key.name());
-                if !key.starts_with(&start) || looked_at == MAX_NAMES {
+                let is_found = hidden.positions.is_empty();
+                if is_found || !table_key.name().starts_with(start.as_bytes()) {
                     return ControlFlow::Break(());
                 }
-                looked_at += 1;
-                for at in hidden.of(&key, bytes) {
-                    if let Some(listed) = events.get_mut(*at) {
-                        listed.name = Record::name_in(bytes).map(str::to_string);
+                looked_at = looked_at.saturating_add(1);
+                if looked_at > max_names {
+                    return ControlFlow::Break(());
+                }
+                if let Some(salt) = hidden.salt_in(bytes) {
+                    let key = String::from_utf8_lossy(table_key.name());
+                    for at in hidden.take(&key, &salt) {
+                        visit(at, &key, bytes);
                     }
                 }
                 ControlFlow::Continue(())
             })?;
         }
-        Ok(())
+        Ok(looked_at <= max_names)
     }
 }
 
 /// The events of an authority that hide a name.
 #[derive(Default)]
-struct HiddenEvents {
+pub(crate) struct HiddenEvents {
     /// Where the events of a commitment stand in the list.
     positions: HashMap<[u8; 32], Vec<usize>>,
     oldest: Option<u64>,
@@ -65,24 +86,26 @@ struct HiddenEvents {
 }
 
 impl HiddenEvents {
-    fn add(&mut self, commitment: [u8; 32], number: u64, at: usize) {
+    pub(crate) fn add(&mut self, commitment: [u8; 32], number: u64, at: usize) {
         self.positions.entry(commitment).or_default().push(at);
         self.oldest = Some(self.oldest.map_or(number, |oldest| oldest.min(number)));
         self.newest = self.newest.max(Some(number));
     }
 
-    /// The events of a name.
-    fn of(&self, key: &str, record: &[u8]) -> &[usize] {
+    /// The random bytes of a record that may be the one of an event.
+    fn salt_in(&self, record: &[u8]) -> Option<[u8; 32]> {
         let found = Record::hidden_in(record).filter(|(first, last, _)| {
             // Most names were not changed at that time.
             Some(*first) <= self.newest && Some(*last) >= self.oldest
         });
-        let commitment = found.map(|(_, _, salt)| Subject::hide(key, &salt));
-        match commitment {
-            Some(Subject::Hidden(commitment)) => {
-                self.positions.get(&commitment).map_or(&[], Vec::as_slice)
-            }
-            _ => &[],
+        found.map(|(_, _, salt)| salt)
+    }
+
+    /// Takes out the events of a name.
+    fn take(&mut self, key: &str, salt: &[u8; 32]) -> Vec<usize> {
+        match Subject::hide(key, salt) {
+            Subject::Hidden(commitment) => self.positions.remove(&commitment).unwrap_or_default(),
+            _ => Vec::new(),
         }
     }
 }

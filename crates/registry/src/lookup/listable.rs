@@ -6,10 +6,12 @@ use handfast_store::{Table, TableKey};
 use handfast_wire::AdminPermissions;
 
 use crate::access::principal::Principal;
+use crate::authority::lineage::Lineage;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, AuthorityStatus, Role};
 use crate::change::view::View;
 use crate::error::RegistryError;
+use crate::lookup::known_roles::KnownRoles;
 use crate::registry::Registry;
 
 /// The authorities whose names and events a principal may list.
@@ -40,6 +42,7 @@ impl Registry {
     ) -> Result<Vec<Authority>, RegistryError> {
         self.read(|view| {
             let mut found: Vec<Authority> = Vec::new();
+            let mut roles = KnownRoles::of(view, who)?;
             for root in view.listable(who)? {
                 let from = TableKey::named(Table::Authorities, root.as_bytes());
                 view.scan_while(&from, |table_key, bytes| {
@@ -51,7 +54,7 @@ impl Registry {
                     };
                     if authority.status == AuthorityStatus::Active
                         && !authority.path.is_delegating_root(view)
-                        && view.role(who, &authority.path)? >= Some(Role::Write)
+                        && roles.role(&authority)? >= Some(Role::Write)
                     {
                         authority.grants.clear();
                         found.push(authority);
@@ -101,9 +104,14 @@ impl View<'_> {
         let mut authorities = vec![path.clone()];
         // A role holds for everything below; a permission of the protocol for one prefix.
         if with_children && with_reserved {
+            let mut lineage = Lineage::of(self, path.key());
             self.visit_from(path.key(), &mut |below| {
                 let is_other = below.path.key() != path.key();
-                if is_other && self.derives_from(below.path.key(), path.key())? {
+                let derives = match &below.parent {
+                    Some(parent) => lineage.derives(parent.key())?,
+                    None => false,
+                };
+                if is_other && derives {
                     authorities.push(below.path);
                 }
                 Ok(())
@@ -128,9 +136,10 @@ impl View<'_> {
 
     fn authorities_with_role(&self, who: &Principal) -> Result<Vec<AuthorityPath>, RegistryError> {
         let mut authorities = Vec::new();
+        let mut roles = KnownRoles::of(self, who)?;
         for root in self.listable(who)? {
             self.visit_from(&root, &mut |below| {
-                if self.role(who, &below.path)?.is_some() {
+                if roles.role(&below)?.is_some() {
                     authorities.push(below.path);
                 }
                 Ok(())

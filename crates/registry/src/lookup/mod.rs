@@ -5,6 +5,7 @@ pub(crate) mod actor_filter;
 pub(crate) mod event_list;
 pub(crate) mod fast_path;
 pub(crate) mod hidden_names;
+pub(crate) mod known_roles;
 pub(crate) mod listable;
 pub(crate) mod name_facets;
 pub(crate) mod name_list;

@@ -306,12 +306,21 @@ impl NameScan<'_> {
         let view = self.view;
         let sought = reverse_value(&Value::new(0, "URL", url.as_bytes()));
         let mut outcome = Ok(true);
+        let mut ranges = ranges.iter().peekable();
         view.now.names_with_value(&sought, &mut |name| {
-            let is_after = after.is_none_or(|after| name > after.as_bytes());
-            let mut ranges = ranges.iter();
-            let range = ranges.find(|(start, _)| name.starts_with(start.as_bytes()));
-            if let (true, Some((_, authority))) = (is_after, range) {
-                outcome = self.look_up(name, authority.as_deref());
+            if after.is_some_and(|after| name <= after.as_bytes()) {
+                return ControlFlow::Continue(());
+            }
+            // Names and ranges are both in order: a range that ends before a name has no later one.
+            let is_in = |start: &str| name.starts_with(start.as_bytes());
+            let is_past = |start: &str| start.as_bytes() < name && !is_in(start);
+            while ranges.next_if(|(start, _)| is_past(start)).is_some() {}
+            match ranges.peek() {
+                Some((start, authority)) if is_in(start) => {
+                    outcome = self.look_up(name, authority.as_deref());
+                }
+                Some(_) => {}
+                None => return ControlFlow::Break(()),
             }
             match outcome {
                 Ok(true) => ControlFlow::Continue(()),

@@ -13,6 +13,7 @@ use crate::access::principal::Principal;
 use crate::authority::policy::Authority;
 use crate::change::view::View;
 use crate::error::RegistryError;
+use crate::lookup::known_roles::KnownRoles;
 use crate::lookup::name_list::{NameFilter, NameKinds};
 use crate::name::record::{Record, State};
 use crate::name::show::Shown;
@@ -161,17 +162,15 @@ impl View<'_> {
             return Ok(vec![String::new()]);
         }
         let mut granted = Vec::new();
+        let mut roles = KnownRoles::of(self, who)?;
         let from = TableKey::named(handfast_store::Table::Authorities, b"");
         self.scan_names(&from, |_, bytes| {
             // An authority that cannot be read grants nothing.
             let Ok(authority) = postcard::from_bytes::<Authority>(bytes) else {
                 return Ok(());
             };
-            for grant in &authority.grants {
-                if self.is_granted_to(who, &grant.to)? {
-                    granted.push(authority.path);
-                    break;
-                }
+            if roles.is_granted_on(&authority) {
+                granted.push(authority.path);
             }
             Ok(())
         })?;
@@ -182,7 +181,14 @@ impl View<'_> {
         granted.sort_by(|a, b| a.key().cmp(b.key()));
         for path in granted {
             let is_below = keys.last().is_some_and(|key| path.key().starts_with(key));
-            if !is_below && self.role(who, &path)?.is_some() {
+            if is_below {
+                continue;
+            }
+            let role = match self.authority(&path)? {
+                Some(authority) => roles.role(&authority)?,
+                None => None,
+            };
+            if role.is_some() {
                 keys.push(path.key().to_string());
             }
         }

@@ -98,6 +98,8 @@ impl Rows {
     fn send(&mut self) -> Result<(), RegistryError> {
         let mut table = NameTable::new();
         let mut after = None;
+        // A search may take a while until it finds the first name.
+        self.give(table.take()?)?;
         loop {
             let registry = self.web.registry();
             let page =
@@ -105,22 +107,24 @@ impl Rows {
             for name in &page.names {
                 table.add(name, &self.links.link(&name.id))?;
             }
-            let bytes = table.take()?;
-            if !bytes.is_empty() {
-                let sender = &mut self.sender;
-                // The timer of `timeout` needs the runtime already when it is made.
-                let sending =
-                    async { timeout(CLIENT_TIMEOUT, sender.send_data(bytes.into())).await };
-                if !matches!(self.runtime.block_on(sending), Ok(Ok(()))) {
-                    let source = io::ErrorKind::BrokenPipe.into();
-                    return Err(RegistryError::Output { source });
-                }
-            }
+            // Without new rows, too: that tells whether the client is still there.
+            self.give(table.take()?)?;
             after = page.next;
             if after.is_none() {
                 return Ok(());
             }
         }
+    }
+
+    fn give(&mut self, bytes: Vec<u8>) -> Result<(), RegistryError> {
+        let sender = &mut self.sender;
+        // The timer of `timeout` needs the runtime already when it is made.
+        let sending = async { timeout(CLIENT_TIMEOUT, sender.send_data(bytes.into())).await };
+        if matches!(self.runtime.block_on(sending), Ok(Ok(()))) {
+            return Ok(());
+        }
+        let source = io::ErrorKind::BrokenPipe.into();
+        Err(RegistryError::Output { source })
     }
 }
 
