@@ -323,12 +323,12 @@ fn events_are_those_of_ones_own_authorities() {
     assert!(
         boss.get("/events?action=account")
             .body
-            .contains("<strong>account</strong>")
+            .contains("<th scope=\"row\">Account created")
     );
     assert!(
         !wim.get("/events?action=account")
             .body
-            .contains("<strong>account</strong>")
+            .contains("<th scope=\"row\">Account created")
     );
     let wrong = wim.get("/events?since=yesterday");
     assert_eq!(wrong.status, 422);
