@@ -124,6 +124,7 @@ impl Registry {
         let text = path.to_string();
         let is_own_request = self.change(who, move |change_set| {
             let path = change_set.path(&text)?;
+            change_set.need_visible(change_set.who(), &path)?;
             let now = change_set.existing_authority(&path)?.version;
             if expected.is_some_and(|expected| expected != now) {
                 return Err(other_version(&text, now));
@@ -177,7 +178,7 @@ impl ChangeSet<'_> {
         path: &AuthorityPath,
         change: &AuthorityChange,
     ) -> Result<Authority, RegistryError> {
-        let authority = self.active(path)?;
+        let authority = self.active_for(self.who(), path)?;
         let local = change.case_sensitive.is_none()
             && change.persistence.is_none()
             && change.cordra.is_none()

@@ -29,11 +29,15 @@ impl Registry {
         self.change(who, move |change_set| {
             let path = change_set.path(&path)?;
             let parent = change_set.parent_of(&path)?;
-            if let Some(AuthorityStatus::Requested { by }) = change_set
-                .authority(&path)?
-                .map(|authority| authority.status)
+            if let Some(requested) = change_set.authority(&path)?
+                && let AuthorityStatus::Requested { by } = &requested.status
             {
-                let problem = format!("{by} has asked for {path}: approve or decline that first");
+                // Who asked is for those who decide.
+                let problem = if change_set.is_visible(change_set.who(), &requested)? {
+                    format!("{by} has asked for {path}: approve or decline that first")
+                } else {
+                    format!("somebody has asked for {path}: wait until that is decided")
+                };
                 return Err(RegistryError::policy("requested", problem));
             }
             let by = change_set.who().lasting();

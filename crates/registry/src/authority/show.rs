@@ -53,21 +53,36 @@ impl View<'_> {
     }
 
     /// Checks that an authority exists for a principal: a request for one is not public, and exists
-    /// for those who asked for it or have a role there.
+    /// for those who asked for it, have a role there, or own its namespace.
     pub(crate) fn need_visible(
         &self,
         who: &Principal,
         path: &AuthorityPath,
     ) -> Result<(), RegistryError> {
         let authority = self.existing_authority(path)?;
-        let is_visible = match &authority.status {
-            AuthorityStatus::Active | AuthorityStatus::Retired => true,
-            AuthorityStatus::Requested { by } => by == who || self.role(who, path)?.is_some(),
-        };
-        if is_visible {
+        if self.is_visible(who, &authority)? {
             return Ok(());
         }
         Err(RegistryError::NoAuthority(path.clone()))
+    }
+
+    /// Whether an authority exists for a principal.
+    pub(crate) fn is_visible(
+        &self,
+        who: &Principal,
+        authority: &Authority,
+    ) -> Result<bool, RegistryError> {
+        let path = &authority.path;
+        match &authority.status {
+            AuthorityStatus::Active | AuthorityStatus::Retired => Ok(true),
+            AuthorityStatus::Requested { by } if by == who => Ok(true),
+            AuthorityStatus::Requested { .. } if self.role(who, path)?.is_some() => Ok(true),
+            // INFO-10: the owner of a namespace decides who creates names in it.
+            AuthorityStatus::Requested { .. } => match path.namespace() {
+                Some(name) => self.owns_namespace(who, name),
+                None => Ok(false),
+            },
+        }
     }
 
     /// Whether an authority is registered here and not only requested.
@@ -89,20 +104,15 @@ impl View<'_> {
         }
     }
 
-    /// An active authority, for a principal that creates names. A request for an authority is not
-    /// public: only those who have a role on it, and the one who asked, learn of it.
+    /// An active authority, for a principal that uses it. A request for an authority is not
+    /// public: only those for whom it exists learn of it.
     pub(crate) fn active_for(
         &self,
         who: &Principal,
         path: &AuthorityPath,
     ) -> Result<Authority, RegistryError> {
-        let authority = self.existing_authority(path)?;
-        match &authority.status {
-            AuthorityStatus::Requested { by } if by != who && self.role(who, path)?.is_none() => {
-                Err(RegistryError::NoAuthority(path.clone()))
-            }
-            _ => self.active(path),
-        }
+        self.need_visible(who, path)?;
+        self.active(path)
     }
 
     /// The parent of a new authority. In a URN namespace it must exist and not be retired; the

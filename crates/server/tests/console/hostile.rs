@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use handfast_registry::{NewAuthority, NewName, Principal, Role, SignInClient};
+use handfast_registry::{AccountChange, NewAuthority, NewName, Principal, Role, SignInClient};
 use handfast_testing::{OPERATOR, Server, Setup, clock};
 
 use crate::browser::{Browser, PASSWORD, start};
@@ -192,4 +192,84 @@ fn a_request_for_an_authority_exists_for_those_who_decide_it() {
             "{name}"
         );
     }
+}
+
+/// They were told that there is a request, and who had asked.
+#[test]
+fn nobody_finds_a_request_for_an_authority_by_trying_to_decide_or_to_repeat_it() {
+    let server = start();
+    let ann = Principal::parse("ann").unwrap();
+    let asked = server
+        .registry
+        .request_authority(&ann, "20.1000.9", NewAuthority::default());
+    asked.unwrap();
+    let eve = Browser::of(&server, "eve");
+    let answers = ["20.1000.9", "20.1000.8"].map(|path| {
+        let inbox = format!("/console/inbox/authorities/{path}");
+        let approve = eve.send(&format!("{inbox}/approve"), &[]);
+        let decline = eve.send(&format!("{inbox}/decline"), &[("reason", "no")]);
+        (approve.status, decline.status)
+    });
+    assert_eq!(answers[0], answers[1]);
+    let repeat = |who: &Browser<'_>| {
+        let form = [("authority", "20.1000.9"), ("reason", "mine")];
+        let refused = who.send("/console/authorities/new", &form);
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        refused.body
+    };
+    let told = repeat(&eve);
+    assert!(told.contains("Somebody has asked for") && !told.contains("Ann"));
+    // Those who decide read who it is.
+    let told = repeat(&Browser::of(&server, "wim"));
+    assert!(told.contains("Ann has asked for"), "{told}");
+    let approve = "/console/inbox/authorities/20.1000.9/approve";
+    assert_eq!(Browser::of(&server, "lea").send(approve, &[]).status, 303);
+}
+
+/// The page had the title of every account, also of those who work for others.
+#[test]
+fn a_lead_does_not_learn_what_people_of_others_are_called() {
+    let server = start();
+    for name in ["eve", "wim"] {
+        let change = AccountChange {
+            title: Some("A name for friends".to_string()),
+            ..AccountChange::default()
+        };
+        let changed = server.registry.change_account(&OPERATOR, name, &change);
+        changed.unwrap();
+    }
+    let lea = Browser::of(&server, "lea");
+    let why = |who: &str| lea.get(&format!("/console/authorities/20.1000/why?who={who}"));
+    assert!(why("wim").body.contains("A name for friends"));
+    let (eve, none) = (why("eve"), why("abc"));
+    assert_eq!(eve.status, none.status);
+    assert!(!eve.body.contains("A name for friends"));
+    let boss = Browser::of(&server, "boss");
+    let why = boss.get("/console/authorities/20.1000/why?who=eve");
+    assert!(why.body.contains("A name for friends"));
+}
+
+/// Browsers end lines with CR LF, and a page shows CR as a character that cannot be read.
+#[test]
+fn text_of_several_lines_comes_back_as_it_was() {
+    let (server, clock) = with_clock();
+    let lea = Browser::with_password(&server, "lea");
+    let form = [
+        ("authority", "no authority"),
+        ("meaning", "Maps,\r\nand plans"),
+    ];
+    let refused = lea.send("/console/authorities/new", &form);
+    assert_eq!(refused.status, 422);
+    assert!(
+        refused.body.contains("Maps,\nand plans"),
+        "{}",
+        refused.body
+    );
+    clock.fetch_add(13 * HOUR, Ordering::Relaxed);
+    let led = lea.send("/console/authorities/new", &form);
+    let draft = led.location().split("%2F").last().unwrap();
+    let draft = draft.split('&').next().unwrap();
+    let lea = Browser::with_password(&server, "lea");
+    let draft = lea.get(&format!("/console/draft/{draft}"));
+    assert!(draft.body.contains("Maps,\nand plans"), "{}", draft.body);
 }

@@ -72,6 +72,8 @@ pub(super) fn show(visit: &Visit<'_>) -> Answered {
         }
     };
     let reasons = registry.why(&me, &about, &here.id())?;
+    // What somebody without a role here is called, or whether they exist, is not for this reader.
+    let is_known = about == me || !reasons.is_empty() || registry.is_administrator(&me)?;
     let title = |who: &Principal| match who {
         Principal::Account(name) => {
             let account = registry.account(name);
@@ -99,12 +101,12 @@ pub(super) fn show(visit: &Visit<'_>) -> Answered {
         frame: here.frame(visit, "Why").same(same),
         head: here.head(visit, "People")?,
         is_own: about == me,
-        person: if is_account {
+        person: if is_account && is_known {
             path_of_person(&about)
         } else {
             String::new()
         },
-        who: title(&about),
+        who: if is_known { title(&about) } else { who },
         reasons,
     };
     Ok(page.frame.respond(StatusCode::OK, &page))
