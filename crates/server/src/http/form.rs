@@ -13,9 +13,16 @@ pub(crate) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
     limited_pairs(MAX_PAIRS, text)
 }
 
-/// The same of a form of the console, which may have all values of a record.
+/// The same of a form of the console, which may have all values of a record. Browsers send a line
+/// end as CR LF, whatever it was in the page; here it is LF again.
 pub(crate) fn all_pairs(text: &str) -> Option<Vec<(String, String)>> {
-    limited_pairs(MAX_FORM_PAIRS, text)
+    let mut pairs = limited_pairs(MAX_FORM_PAIRS, text)?;
+    for (_, value) in &mut pairs {
+        if value.contains('\r') {
+            *value = value.replace("\r\n", "\n");
+        }
+    }
+    Some(pairs)
 }
 
 fn limited_pairs(max: usize, text: &str) -> Option<Vec<(String, String)>> {
@@ -46,5 +53,12 @@ mod tests {
         assert_eq!(read, [("b", "1 2+%"), ("a", ""), ("", "x"), ("a", "ü")]);
         assert_eq!(pairs("a=%FF"), None);
         assert_eq!(pairs(&"a&".repeat(65)), None);
+    }
+
+    /// A page shows CR as a character that cannot be read, and the next form would store that.
+    #[test]
+    fn the_lines_of_a_form_end_as_they_did_in_the_page() {
+        let read = all_pairs("text=one%0D%0Atwo%0A%0Dthree").unwrap();
+        assert_eq!(read[0].1, "one\ntwo\n\rthree");
     }
 }
