@@ -248,7 +248,7 @@ fn a_request_is_withdrawn_by_the_one_who_asked() {
     ask("21.1").unwrap();
     assert_eq!(
         code(scene.act_on_authority(&bob, "21.1", None, decline())),
-        "operator-only"
+        "no-authority"
     );
     scene
         .act_on_authority(&ann, "21.1", None, decline())

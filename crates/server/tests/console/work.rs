@@ -150,7 +150,7 @@ fn a_requested_authority_is_decided_by_the_one_above() {
     assert!(!eve.get("/").body.contains("20.1.5"));
     assert_eq!(
         eve.send("/inbox/authorities/20.1.5/approve", &[]).status,
-        403
+        404
     );
     assert_eq!(
         lea.send("/inbox/authorities/20.1.5/approve", &[]).status,
