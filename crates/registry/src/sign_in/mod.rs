@@ -25,6 +25,7 @@ use crate::access::principal::Principal;
 use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
+use crate::name::record::State;
 use crate::registry::Registry;
 
 /// The browser, or the program, that signs in.
@@ -131,9 +132,36 @@ impl View<'_> {
             Principal::Account(_) => self
                 .account(subject)?
                 .is_some_and(|account| !account.is_suspended),
-            Principal::Identity { .. } => true,
+            Principal::Identity { .. } => self.has_key_since(subject, u64::MAX)?,
             _ => false,
         })
+    }
+
+    /// Whether the key of a handle identity is there, and was not changed after a time. Of a handle
+    /// of another server nothing is known here.
+    pub(crate) fn has_key_since(
+        &self,
+        subject: &Principal,
+        time: u64,
+    ) -> Result<bool, RegistryError> {
+        let Principal::Identity { index, handle } = subject else {
+            return Ok(true);
+        };
+        let Ok((key, path)) = self.place_of(handle) else {
+            return Ok(true);
+        };
+        if self.authority(&path)?.is_none() {
+            return Ok(true);
+        }
+        let record = self.record(&key)?;
+        let record = record.filter(|record| record.state == State::Active);
+        Ok(record.is_some_and(|record| {
+            record.values.iter().any(|value| {
+                [0, value.index].contains(index)
+                    && (value.is_type("HS_PUBKEY") || value.is_type("HS_SECKEY"))
+                    && u64::from(value.timestamp).saturating_mul(1_000) <= time
+            })
+        }))
     }
 
     /// The keys in the table `meta` that begin with a text.

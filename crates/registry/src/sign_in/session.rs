@@ -142,8 +142,8 @@ impl Registry {
         })
     }
 
-    /// The session of a secret, unless it has ended: after 12 hours without use, after 14 days, or
-    /// because the account is suspended.
+    /// The session of a secret, unless it has ended: after 12 hours without use, after 14 days,
+    /// because the account is suspended, or because the key of the handle identity has changed.
     pub fn session(&self, secret: &str) -> Result<Option<Session>, RegistryError> {
         let now = self.time();
         let session = self.stored_session(secret)?;
@@ -258,7 +258,10 @@ impl Registry {
             let Some(session) = session else {
                 return Ok(None);
             };
-            Ok(view.may_sign_in(&session.who())?.then_some(session))
+            let who = session.who();
+            let may_stay =
+                view.may_sign_in(&who)? && view.has_key_since(&who, session.signed_in)?;
+            Ok(may_stay.then_some(session))
         })
     }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use handfast_registry::{AccountChange, NewAuthority, NewName, Principal, Role, SignInClient};
+use handfast_registry::{
+    AccountChange, Edit, NewAuthority, NewName, NewValue, Principal, Role, SignInClient,
+};
 use handfast_testing::{OPERATOR, Server, Setup, clock};
 
 use crate::browser::{Browser, PASSWORD, start};
@@ -38,10 +40,35 @@ fn signing_in_never_leads_out_of_the_console() {
 fn a_handle_identity_signs_in_by_its_link() {
     let server = start();
     let identity = "300:20.1000/lea";
+    server.name("20.1000/lea", &[(300, "HS_SECKEY", b"old secret")]);
     let lea = Browser::of(&server, identity);
     let me = lea.get("/console/me");
     assert_eq!(me.status, 200);
     assert!(me.body.contains(identity), "{}", me.body);
+}
+
+/// Somebody else may have had the key.
+#[test]
+fn a_session_of_a_handle_identity_ends_when_its_key_changes() {
+    let (server, clock) = with_clock();
+    server.name(
+        "20.1000/lea",
+        &[(300, "HS_SECKEY", b"old secret"), (1, "DESC", b"Lea")],
+    );
+    let lea = Browser::of(&server, "300:20.1000/lea");
+    clock.fetch_add(60_000, Ordering::Relaxed);
+    let change = |value: NewValue| {
+        let edit = Edit {
+            put: vec![value],
+            ..Edit::default()
+        };
+        let changed = server.registry.edit_name(&OPERATOR, "20.1000/lea", edit);
+        changed.unwrap();
+    };
+    change(NewValue::new(1, "DESC", b"Lea Blum"));
+    assert_eq!(lea.get("/console/me").status, 200);
+    change(NewValue::new(300, "HS_SECKEY", b"new secret"));
+    assert_eq!(lea.get("/console/me").status, 303);
 }
 
 #[test]
