@@ -66,9 +66,8 @@ pub struct EventListPage {
     pub as_of_event: u64,
 }
 
-/// The maximum number of blocks of events that are read for one page: some 50 ms if no derived data
-/// tells which blocks to skip.
-const MAX_BLOCKS: usize = 24;
+/// The maximum number of blocks of events that are read for one page.
+const MAX_BLOCKS: usize = 64;
 /// The maximum number of authorities for which blocks are looked up one by one.
 const MAX_WORDS: usize = 500;
 

@@ -15,7 +15,7 @@ pub(crate) const MAX_TABLE: usize = 5_000;
 /// How many events a feed has.
 pub(crate) const MAX_FEED: usize = 100;
 /// How many pages of a list are read for a table or a feed: the work for each is bounded.
-const MAX_PAGES: usize = 100;
+const MAX_PAGES: usize = 40;
 const DAY: u64 = 24 * 60 * 60 * 1_000;
 
 /// The parameters of a list.
