@@ -14,6 +14,7 @@ use crate::http::response::Body;
 
 #[derive(Template)]
 #[template(path = "console/namespace.html")]
+#[expect(clippy::struct_excessive_bools, reason = "the template asks for each")]
 struct NamespaceEntryPage<'a> {
     frame: ConsoleFrame<'a>,
     uri: String,

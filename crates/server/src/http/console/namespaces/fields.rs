@@ -9,6 +9,7 @@ use crate::http::console::visit::Visit;
 
 /// The fields, with what is typed into them.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a box of its own")]
 pub(super) struct EntryFields {
     pub(super) texts: Vec<EntryText>,
     pub(super) case: String,
