@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use handfast_registry::{AccountChange, NewAuthority, NewName, Principal, Role, SignInClient};
+use handfast_registry::{
+    AccountChange, NewAuthority, NewName, Principal, Registry, Role, SignInClient,
+};
 use handfast_testing::{OPERATOR, Server, Setup, clock};
 
 use crate::browser::{Browser, PASSWORD, start};
@@ -42,6 +44,36 @@ fn a_handle_identity_signs_in_by_its_link() {
     let me = lea.get("/console/me");
     assert_eq!(me.status, 200);
     assert!(me.body.contains(identity), "{}", me.body);
+}
+
+/// The page said that such an identity has no role, and the page for passwords failed.
+#[test]
+fn a_handle_identity_that_administers_is_told_so() {
+    let identity = "300:0.SITE/ADMIN";
+    let folder = tempfile::tempdir().unwrap();
+    let environment = clock::fixed(&Arc::new(AtomicU64::new(clock::NOW)));
+    let registry = Registry::create(folder.path(), environment).unwrap();
+    let all = vec![Principal::parse(identity).unwrap()];
+    let server = Setup::new().serve(registry.with_administrators(all));
+    let admin = Browser::of(&server, identity);
+    let me = admin.get("/console/me").body;
+    assert!(me.contains("you are an administrator"), "{me}");
+    assert!(!me.contains("No role was given to you yet"), "{me}");
+    assert_eq!(admin.get("/console/server").status, 200);
+    let password = admin.get("/console/password");
+    assert_eq!(password.status, 409);
+    let told = "300:0.SITE/ADMIN signs in with its key";
+    assert!(password.body.contains(told), "{}", password.body);
+    let other = Setup::new().start_for(&["20.1000"]);
+    let identity = Principal::parse("300:20.1000/lea").unwrap();
+    let granted = other
+        .registry
+        .grant(&OPERATOR, "20.1000", &identity, Role::Write);
+    granted.unwrap();
+    let me = Browser::of(&other, "300:20.1000/lea")
+        .get("/console/me")
+        .body;
+    assert!(me.contains("granted to you"), "{me}");
 }
 
 #[test]
