@@ -198,6 +198,9 @@ pub struct Event {
     pub reason: Option<String>,
     /// The state of the name after the event; `null` if the version has been erased.
     pub state: Option<NameState>,
+    /// The name to use instead, after a withdrawal that names one. Left out otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub successor: Option<String>,
     /// When it happened (RFC 3339).
     #[schemars(example = &"2026-11-15T06:17:16Z")]
     pub time: String,

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::log_verify::VerifyCommand;
+use crate::commands::name_history::citable_link;
 use crate::exit::{Answer, Problem, misuse};
 use crate::files::read_input;
 use crate::folder::Data;
@@ -226,6 +227,9 @@ impl Prove {
             match verify_proof(&proof, None, &key) {
                 Ok(proven) => tell_proven(&proof, &proven, out)?,
                 Err(problem) => writeln!(out, "{problem}")?,
+            }
+            if let Some(link) = citable_link(&client, &format!("/names/{id}")) {
+                writeln!(out, "cite as {link}")?;
             }
             writeln!(
                 out,

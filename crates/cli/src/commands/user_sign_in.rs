@@ -81,7 +81,11 @@ fn link_of_identity(
         let text = said.get("error").or_else(|| said.get("message"));
         let text = text.and_then(Json::as_str).unwrap_or_default();
         let hint = match status {
-            StatusCode::FORBIDDEN => Some("credentials are taken over https only"),
+            StatusCode::FORBIDDEN => Some(
+                "a server takes keys over https only: write --api https://…, with the same host \
+                 and port; on the machine of the server `handfast user sign-in INDEX:HANDLE` needs \
+                 neither --api nor a key",
+            ),
             StatusCode::NOT_FOUND => Some("the server is another version, or no Handfast"),
             _ => Some("the record of the handle has the public key at this index"),
         };

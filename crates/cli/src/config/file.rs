@@ -16,6 +16,8 @@ pub(crate) const FILE: &str = "handfast.toml";
 #[derive(Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConfigFile {
+    /// The version of the format; v1 if it is not said.
+    #[serde(default)]
     pub(super) version: Version,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) resolvers: Vec<String>,

@@ -28,6 +28,8 @@ pub(super) fn settings(
     let (mut in_file, mut in_force) = (Vec::new(), Vec::new());
     flatten("", &Value::Table(read(&said)), &mut in_file);
     flatten("", &Value::Table(read(printed)), &mut in_force);
+    // The version of the file is no setting, and a folder may have no file.
+    in_force.retain(|(key, _)| key != "version");
     let unset = LISTED.into_iter().map(|key| (key, "not set"));
     let unset: Vec<_> = unset
         .filter(|(key, _)| in_force.iter().all(|(found, _)| found != key))
@@ -102,5 +104,6 @@ mod tests {
         );
         assert_eq!(origin("native.listen"), Some(("127.0.0.1:2641", "default")));
         assert_eq!(origin("web.public-url"), Some(("not set", "default")));
+        assert_eq!(origin("version"), None);
     }
 }

@@ -67,6 +67,12 @@ impl Registry {
         })
     }
 
+    /// The roles of a principal, for itself: handle identities have no account, and roles all the
+    /// same.
+    pub fn own_roles(&self, who: &Principal) -> Result<Vec<AccountRole>, RegistryError> {
+        self.read(|view| view.account_roles(who, usize::MAX))
+    }
+
     /// The names that were transferred to an account, up to a number, among the first 100,000 of
     /// the registry. For the account itself and for administrators.
     ///

@@ -181,7 +181,9 @@ impl ChangeSet<'_> {
                     date: self.time(),
                     successor,
                 };
-                Some((name.withdraw(self, tombstone)?, name))
+                let action = name.withdraw(self, tombstone)?;
+                name.settle_successor(self)?;
+                Some((action, name))
             }
         };
         if let Some((action, name)) = done {

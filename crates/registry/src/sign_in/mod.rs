@@ -7,6 +7,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod draft;
+pub(crate) mod ended;
 pub(crate) mod hashing;
 pub(crate) mod invitation;
 pub(crate) mod link;
@@ -81,7 +82,7 @@ impl Registry {
     /// ended after it was made.
     pub(crate) fn forget_all_sessions(&self) -> Result<(), RegistryError> {
         self.change_sign_in(|change_set| {
-            for start in [session::KEYS, link::KEYS, draft::KEYS] {
+            for start in [session::KEYS, ended::KEYS, link::KEYS, draft::KEYS] {
                 for key in change_set.meta_keys(start)? {
                     change_set.delete_meta(&key);
                 }
@@ -191,7 +192,10 @@ impl ChangeSet<'_> {
 
     /// Ends the sessions of a principal, and deletes its links and drafts. Its password stays.
     pub(crate) fn forget_sign_ins(&mut self, subject: &Principal) -> Result<(), RegistryError> {
-        self.forget_sessions(subject, None)?;
+        for (key, _) in self.sessions_of(Some(subject))? {
+            self.delete_meta(&key);
+        }
+        self.forget_ended(subject)?;
         self.forget_links(subject)?;
         self.forget_drafts(subject)
     }

@@ -11,6 +11,7 @@ use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::registry::Registry;
 use crate::sign_in::audit::{SignIn, SignInMeans, SignInOutcome};
+use crate::sign_in::ended::MEMORY;
 use crate::sign_in::password::VerifiedPassword;
 use crate::sign_in::{Secret, SignInClient, client_text, is_own, key_of, not_yours, subject};
 
@@ -60,8 +61,6 @@ const DAY_MS: u64 = 24 * HOUR_MS;
 const IDLE_LIMIT: u64 = 12 * HOUR_MS;
 /// How long a session lasts, however much it is used.
 const MAX_LIFETIME: u64 = 14 * DAY_MS;
-/// How long a session that has ended by itself is remembered, for the draft of its last request.
-const MEMORY: u64 = DAY_MS;
 /// How long a sign-in counts as fresh.
 const FRESH: u64 = 10 * 60 * 1_000;
 /// How many sessions a principal has; the oldest ends first.
@@ -155,12 +154,16 @@ impl Registry {
         Ok(session)
     }
 
-    /// The account of a session that has ended by itself, up to a day ago. It gives no rights: a
-    /// form that was sent in such a session can be stored as a draft for this account.
-    pub fn lapsed_session(&self, secret: &str) -> Result<Option<String>, RegistryError> {
+    /// The account of a session that has ended up to a day ago, by itself or because somebody
+    /// ended it. It gives no rights: a form that was sent in such a session can be stored as a
+    /// draft for this account. An account that is suspended is not told.
+    pub fn ended_session(&self, secret: &str) -> Result<Option<String>, RegistryError> {
+        let now = self.time();
         let session = self.stored_session(secret)?;
-        let session = session.filter(|session| self.has_lapsed(session, self.time()));
-        Ok(session.map(|session| session.account))
+        match session.filter(|session| self.has_lapsed(session, now)) {
+            Some(session) => Ok(Some(session.account)),
+            None => self.read(|view| view.ended_session(secret, now)),
+        }
     }
 
     /// Proves again who is signed in, with the password. The session gets a new secret.
@@ -225,12 +228,11 @@ impl Registry {
             let mut same = all.filter(|(_, session)| session.id == id);
             let found =
                 same.find(|(_, session)| may_all || is_own(change_set.who(), &session.who()));
-            let Some((key, _)) = found else {
+            let Some((key, session)) = found else {
                 let problem = format!("there is no session {id}, or it has ended");
                 return Err(RegistryError::policy("no-session", problem));
             };
-            change_set.delete_meta(&key);
-            Ok(())
+            change_set.end_stored_session(&key, &session)
         })
     }
 
@@ -274,7 +276,7 @@ impl Registry {
 
 impl View<'_> {
     /// The stored sessions of a principal, or all of them, with their keys.
-    fn sessions_of(
+    pub(crate) fn sessions_of(
         &self,
         subject: Option<&Principal>,
     ) -> Result<Vec<(Vec<u8>, Session)>, RegistryError> {
@@ -307,6 +309,7 @@ impl ChangeSet<'_> {
         client: &SignInClient,
     ) -> Result<Session, RegistryError> {
         self.delete_old_sessions(subject)?;
+        self.delete_old_ended(subject)?;
         let account = self.account(subject)?;
         let now = self.time();
         let session = Session {
@@ -337,13 +340,16 @@ impl ChangeSet<'_> {
         current.retain(|(_, session)| session.who() == *subject);
         current.sort_by_key(|(_, session)| session.created);
         let too_many = (current.len() + 1).saturating_sub(MAX_SESSIONS_PER_ACCOUNT);
-        for (key, _) in old.iter().chain(current.iter().take(too_many)) {
+        for (key, _) in &old {
             self.delete_meta(key);
+        }
+        for (key, session) in current.iter().take(too_many) {
+            self.end_stored_session(key, session)?;
         }
         Ok(())
     }
 
-    /// Deletes the sessions of a principal, except one. Returns how many.
+    /// Ends the sessions of a principal, except one. Returns how many.
     pub(crate) fn forget_sessions(
         &mut self,
         subject: &Principal,
@@ -351,8 +357,8 @@ impl ChangeSet<'_> {
     ) -> Result<u64, RegistryError> {
         let mut found = self.sessions_of(Some(subject))?;
         found.retain(|(_, session)| Some(session.id.as_str()) != except);
-        for (key, _) in &found {
-            self.delete_meta(key);
+        for (key, session) in &found {
+            self.end_stored_session(key, session)?;
         }
         Ok(u64::try_from(found.len()).unwrap_or(u64::MAX))
     }

@@ -61,6 +61,15 @@ impl<'s> Browser<'s> {
         browser
     }
 
+    /// A browser without a session.
+    pub(crate) fn anonymous(server: &'s Server) -> Self {
+        Self {
+            server,
+            cookie: "Cookie: other=1".to_string(),
+            root: "",
+        }
+    }
+
     /// A browser whose session began by itself, not by a link.
     pub(crate) fn with_password(server: &'s Server, account: &str) -> Self {
         let set = server.registry.set_password(&OPERATOR, account, PASSWORD);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AccountChange, Edit, NewAuthority, NewName, NewValue, Principal, Role, SignInClient,
+    AccountChange, Edit, NewAuthority, NewName, NewValue, Principal, Registry, Role, SignInClient,
 };
 use handfast_testing::{OPERATOR, Server, Setup, clock};
 
@@ -69,6 +69,36 @@ fn a_session_of_a_handle_identity_ends_when_its_key_changes() {
     assert_eq!(lea.get("/console/me").status, 200);
     change(NewValue::new(300, "HS_SECKEY", b"new secret"));
     assert_eq!(lea.get("/console/me").status, 303);
+}
+
+/// The page said that such an identity has no role, and the page for passwords failed.
+#[test]
+fn a_handle_identity_that_administers_is_told_so() {
+    let identity = "300:0.SITE/ADMIN";
+    let folder = tempfile::tempdir().unwrap();
+    let environment = clock::fixed(&Arc::new(AtomicU64::new(clock::NOW)));
+    let registry = Registry::create(folder.path(), environment).unwrap();
+    let all = vec![Principal::parse(identity).unwrap()];
+    let server = Setup::new().serve(registry.with_administrators(all));
+    let admin = Browser::of(&server, identity);
+    let me = admin.get("/console/me").body;
+    assert!(me.contains("you are an administrator"), "{me}");
+    assert!(!me.contains("No role was given to you yet"), "{me}");
+    assert_eq!(admin.get("/console/server").status, 200);
+    let password = admin.get("/console/password");
+    assert_eq!(password.status, 409);
+    let told = "300:0.SITE/ADMIN signs in with its key";
+    assert!(password.body.contains(told), "{}", password.body);
+    let other = Setup::new().start_for(&["20.1000"]);
+    let identity = Principal::parse("300:20.1000/lea").unwrap();
+    let granted = other
+        .registry
+        .grant(&OPERATOR, "20.1000", &identity, Role::Write);
+    granted.unwrap();
+    let me = Browser::of(&other, "300:20.1000/lea")
+        .get("/console/me")
+        .body;
+    assert!(me.contains("granted to you"), "{me}");
 }
 
 #[test]

@@ -11,4 +11,5 @@ mod namespaces;
 mod one_name;
 mod people;
 mod sessions;
+mod text_back;
 mod work;

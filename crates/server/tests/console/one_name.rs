@@ -713,3 +713,62 @@ fn the_proof_of_a_name_that_may_be_erased_is_for_people_with_a_role() {
     assert!(!history.body.contains("Download the proof"));
     assert_eq!(browser.get("20.3%2Fx/proof").status, 403);
 }
+
+/// Such a location was stored, and the name led nobody anywhere any more.
+#[test]
+fn a_location_that_no_browser_follows_is_refused() {
+    let server = server();
+    let browser = signed_in(&server, "write");
+    let path = format!("{MAP}/edit");
+    let page = browser.get(&path);
+    let add = [("new-kind", "locations"), ("do", "add-value")];
+    let page = browser.send_form(&path, &page, &add);
+    assert_eq!(page.status, 200, "{}", page.body);
+    for wrong in ["nourl", "javascript:alert(1)"] {
+        let wrong = [("loc-href-12", wrong), ("do", "save")];
+        let refused = browser.send_form(&path, &page, &wrong);
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        let error = "id=\"loc-href-12-1-error\"";
+        assert!(refused.body.contains(error), "{}", refused.body);
+    }
+    let right = [("loc-href-12", "https://loc.example/"), ("do", "save")];
+    let saved = browser.send_form(&path, &page, &right);
+    assert_eq!(saved.status, 303, "{}", saved.body);
+    // What it says about the first address would not hold for all readers.
+    let place = saved.location().replace("/console/names/", "");
+    let shown = browser.get(&place).body;
+    assert!(!shown.contains("leads to a.example"), "{shown}");
+}
+
+#[test]
+fn a_successor_is_registered_and_the_history_names_it() {
+    let server = server();
+    let new = NewName::urls(&[A]);
+    let made = server.registry.create_name(&OPERATOR, "20.1/New-Map", new);
+    made.unwrap();
+    let browser = signed_in(&server, "boss");
+    let path = format!("{MAP}/withdraw");
+    let page = browser.get(&path);
+    for (wrong, remedy) in [
+        ("nonsense", "Write the prefix"),
+        (
+            "20.1/nothing",
+            "20.1/nothing is not registered here. Check the spelling",
+        ),
+    ] {
+        let form = [("reason", "lost"), ("successor", wrong), ("do", "withdraw")];
+        let refused = browser.send_form(&path, &page, &form);
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        assert!(refused.body.contains(remedy), "{}", refused.body);
+    }
+    let form = [
+        ("reason", "lost"),
+        ("successor", "hdl:20.1/new-map"),
+        ("do", "withdraw"),
+    ];
+    let done = browser.send_form(&path, &page, &form);
+    assert_eq!(done.status, 303, "{}", done.body);
+    let history = browser.get(&format!("{MAP}/history")).body;
+    let link = "Use instead: <a class=\"mono\" href=\"/console/names/20.1%2FNew-Map\">";
+    assert!(history.contains(link), "{history}");
+}

@@ -28,12 +28,12 @@ fn a_session_ends_after_12_hours_without_use_and_after_14_days() {
     test.advance(DAY_MS - 1);
     assert!(!is_live(&test, &used.secret));
     // Only the account is known then, and only for a day.
-    let lapsed = |secret: &str| test.registry.lapsed_session(secret).unwrap();
-    assert_eq!(lapsed(&used.secret).as_deref(), Some("ann"));
+    let ended = |secret: &str| test.registry.ended_session(secret).unwrap();
+    assert_eq!(ended(&used.secret).as_deref(), Some("ann"));
     test.advance(MEMORY + 1);
     let other = signed_in(&test);
-    assert_eq!(lapsed(&used.secret), None);
-    assert_eq!(lapsed(&other.secret), None);
+    assert_eq!(ended(&used.secret), None);
+    assert_eq!(ended(&other.secret), None);
     assert_eq!(test.registry.sessions(&OPERATOR, "ann").unwrap().len(), 1);
 }
 
@@ -141,4 +141,36 @@ fn the_oldest_of_too_many_sessions_ends() {
     assert!(is_live(&test, &second.secret));
     let listed = test.registry.sessions(&OPERATOR, "bob").unwrap();
     assert_eq!(listed.len(), MAX_SESSIONS_PER_ACCOUNT);
+}
+
+/// A person who had typed a text lost it if somebody had ended the session.
+#[test]
+fn the_account_of_a_session_that_was_ended_is_known_for_a_day() {
+    let test = SignInTest::new();
+    let registry = &test.registry;
+    let ended = |secret: &str| registry.ended_session(secret).unwrap();
+    let one = signed_in(&test);
+    assert_eq!(ended(&one.secret), None);
+    registry.end_session(&ann(), &one.session.id).unwrap();
+    let several = signed_in(&test);
+    registry.end_sessions(&ann(), "ann", None).unwrap();
+    let by_password = signed_in(&test);
+    registry.set_password(&OPERATOR, "ann", PASSWORD).unwrap();
+    for new in [&one, &several, &by_password] {
+        assert!(!is_live(&test, &new.secret));
+        assert_eq!(ended(&new.secret).as_deref(), Some("ann"));
+    }
+    assert_eq!(ended(&one.session.id), None);
+    test.advance(MEMORY);
+    assert_eq!(ended(&one.secret), None);
+    // Those of a suspended account are forgotten for good.
+    let last = signed_in(&test);
+    for suspended in [true, false] {
+        let change = AccountChange {
+            suspended: Some(suspended),
+            ..AccountChange::default()
+        };
+        registry.change_account(&OPERATOR, "ann", &change).unwrap();
+        assert_eq!(ended(&last.secret), None);
+    }
 }

@@ -131,6 +131,7 @@ pub fn event(entry: &HistoryEntry) -> api::Event {
         event: event.number,
         holder: holder.map(ToString::to_string),
         reason: reason.map(|tombstone| tombstone.reason.clone()),
+        successor: reason.and_then(|tombstone| tombstone.successor.clone()),
         state: version.map(|record| name_state(record.state)),
         time: rfc3339(event.time),
         values: version.map(|record| {

@@ -5,7 +5,7 @@
 //! sent is stored meanwhile, and comes back afterwards.
 
 use askama::Template;
-use handfast_registry::Role;
+use handfast_registry::{Principal, Role};
 use hyper::{Response, StatusCode};
 
 use super::error_page::PageError;
@@ -27,6 +27,8 @@ struct AgainPage<'a> {
     account: String,
     to: String,
     has_password: bool,
+    /// Whether it is an account: handle identities have keys instead of passwords.
+    is_account: bool,
 }
 
 /// Leads to the page that asks for the password, unless the person has lately proved who they are.
@@ -72,6 +74,7 @@ fn again(
         account: account.clone(),
         to: place_of(to).to_string(),
         has_password: visit.registry().has_password(account).unwrap_or(false),
+        is_account: matches!(visit.who(), Principal::Account(_)),
     };
     Ok(page.frame.respond(status, &page))
 }

@@ -10,6 +10,7 @@ mod account;
 mod again;
 mod authorities;
 mod cookie;
+mod draft_page;
 mod error_page;
 mod events;
 mod frame;

@@ -5,7 +5,8 @@ use hyper::{Method, Response};
 use super::error_page::PageError;
 use super::visit::Visit;
 use super::{
-    account, again, authorities, events, inbox, jobs, names, namespaces, people, server, sign_in,
+    account, again, authorities, draft_page, events, inbox, jobs, names, namespaces, people,
+    server, sign_in,
 };
 use crate::http::percent::decode;
 use crate::http::response::Body;
@@ -69,6 +70,7 @@ pub(super) const fn hashing(route: PageRoute) -> PageRoute {
 /// The pages of each area.
 pub(super) const AREAS: &[&[PageRoute]] = &[
     sign_in::PAGES,
+    draft_page::PAGES,
     again::PAGES,
     account::PAGES,
     inbox::PAGES,

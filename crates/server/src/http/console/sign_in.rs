@@ -12,7 +12,7 @@ use super::authorities::curl_with;
 use super::error_page::{PageError, sentence};
 use super::frame::{ConsoleFrame, FieldError, MenuItem};
 use super::page_table::{PageRoute, find, form, hashing, open, page};
-use super::visit::Visit;
+use super::visit::{Person, Visit};
 use super::{cookie, see};
 use crate::admission::peer::Peer;
 use crate::http::pages::filters;
@@ -22,6 +22,11 @@ use crate::http::response::{Body, WithHeader};
 /// The words of a failed sign-in: they do not say which of the two is wrong.
 const NO_MATCH: &str = "Account and password do not match. Check both, or use a one-time link.";
 pub(super) const TOO_MANY: &str = "Too many attempts. Try again in a minute.";
+/// What the page for signing in says if a form comes back afterwards.
+const TEXT_IS_THERE: &str =
+    "You were signed out. Your text is still there: sign in with your password and go on.";
+/// The longest form that the page for signing in can have in it, in bytes.
+const MAX_CARRIED_FORM: usize = 20 << 10;
 const NOT_SAFE: &str = "Sign in over https, or on the machine of the server itself.";
 
 #[rustfmt::skip]
@@ -33,17 +38,52 @@ pub(super) const PAGES: &[PageRoute] = &[
     form("/sign-out", sign_out),
     page("/password", show_new_password),
     hashing(form("/password", set_password)),
-    page("/draft/{id}", show_draft),
 ];
 
 #[derive(Template)]
 #[template(path = "console/sign_in.html")]
 struct SignInPage<'a> {
     frame: ConsoleFrame<'a>,
-    account: String,
-    to: String,
+    typed: TypedSignIn,
     notice: String,
     is_safe: bool,
+}
+
+/// The fields of the form.
+#[derive(Default)]
+struct TypedSignIn {
+    account: String,
+    to: String,
+    /// A form that was sent before, and where to; empty if there was none.
+    form: String,
+    form_path: String,
+}
+
+impl TypedSignIn {
+    fn read(visit: &Visit<'_>) -> Self {
+        Self {
+            account: visit.field("account").to_string(),
+            to: visit.field("to").to_string(),
+            form: visit.exact_field("form").to_string(),
+            form_path: visit.field("form-path").to_string(),
+        }
+    }
+
+    /// The page that signing in leads to. A form that was sent before is stored for the account.
+    fn place(&self, visit: &Visit<'_>, account: &str) -> String {
+        let is_ours = self.form_path == place_of(&self.form_path);
+        if self.form.is_empty() || !is_ours {
+            return place_of(&self.to).to_string();
+        }
+        let (path, form) = (&self.form_path, self.form.as_bytes());
+        match visit.registry().store_draft(account, path, form) {
+            Ok(draft) => format!("/console/draft/{draft}"),
+            Err(error) => {
+                tracing::warn!(%error, "a form could not be stored");
+                "/console/".to_string()
+            }
+        }
+    }
 }
 
 #[derive(Template)]
@@ -64,32 +104,37 @@ struct PasswordPage<'a> {
     is_first: bool,
 }
 
-#[derive(Template)]
-#[template(path = "console/draft.html")]
-struct DraftPage<'a> {
-    frame: ConsoleFrame<'a>,
-    path: String,
-    fields: Vec<(String, String)>,
-    /// Whether it waited for the password, not for a sign-in.
-    is_again: bool,
-}
-
-/// Leads to the page for signing in; a form that was sent is stored, and comes back afterwards.
+/// Leads to the page for signing in; a form that was sent comes back afterwards.
+///
+/// If the server knows whose session has ended, it stores the form for that account. Otherwise the
+/// page for signing in has the form in it, and the account that signs in there gets it: a form
+/// without an account is not stored, because anybody could fill the store with such forms.
 pub(super) fn lead_there(visit: &Visit<'_>) -> Response<Body> {
     let head = &visit.request.head;
     let is_form = head.method == hyper::Method::POST;
     let ended = visit.secret().filter(|_| visit.is_safe());
-    // A password is never stored as it was typed.
-    let has_password =
-        find(&head.method, head.uri.path()).is_some_and(|(it, _)| it.hashes_password);
-    let is_stored = is_form && !has_password;
+    // A password is never stored as it was typed; a sign-out has no text.
+    let found = find(&head.method, head.uri.path());
+    let has_password = found.is_some_and(|(route, _)| route.hashes_password);
+    let path = head.uri.path();
+    let is_stored = is_form && !has_password && path != "/console/sign-out";
     let draft = ended.filter(|_| is_stored).and_then(|secret| {
-        let account = visit.registry().lapsed_session(secret).ok()??;
-        let (path, form) = (head.uri.path(), &visit.request.raw_form);
+        let account = visit.registry().ended_session(secret).ok()??;
+        let form = &visit.request.raw_form;
         visit.registry().store_draft(&account, path, form).ok()
     });
+    let is_short = visit.request.raw_form.len() <= MAX_CARRIED_FORM;
+    if draft.is_none() && is_stored && is_short && visit.is_safe() {
+        let form = std::str::from_utf8(&visit.request.raw_form).unwrap_or_default();
+        let typed = TypedSignIn {
+            form: form.to_string(),
+            form_path: path.to_string(),
+            ..TypedSignIn::default()
+        };
+        return sign_in_page(visit, StatusCode::UNAUTHORIZED, typed, TEXT_IS_THERE, None);
+    }
     let (to, why) = match draft {
-        Some(draft) => (format!("/console/draft/{draft}"), "&ended=kept"),
+        Some(draft) => (format!("/console/draft/{draft}"), "&ended=stored"),
         None if is_form => ("/console/".to_string(), "&ended=1"),
         None if ended.is_some() => (visit.here(), "&ended=1"),
         None => (visit.here(), ""),
@@ -109,32 +154,28 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
         return Ok(see(place_of(visit.query("to").unwrap_or_default())));
     }
     let notice = match visit.query("ended") {
-        Some("kept") => "You were signed out. Your text is kept: sign in and go on.",
+        Some("stored") => TEXT_IS_THERE,
         Some(_) => "You were signed out. Sign in and go on.",
         None => "",
     };
-    let to = visit.query("to").unwrap_or_default().to_string();
-    Ok(sign_in_page(
-        visit,
-        StatusCode::OK,
-        (String::new(), to),
-        notice,
-        None,
-    ))
+    let typed = TypedSignIn {
+        to: visit.query("to").unwrap_or_default().to_string(),
+        ..TypedSignIn::default()
+    };
+    Ok(sign_in_page(visit, StatusCode::OK, typed, notice, None))
 }
 
 fn sign_in_page(
     visit: &Visit<'_>,
     status: StatusCode,
-    (account, to): (String, String),
+    typed: TypedSignIn,
     notice: &str,
     error: Option<FieldError>,
 ) -> Response<Body> {
     let frame = ConsoleFrame::new(visit, "Sign in", MenuItem::Nothing);
     let page = SignInPage {
         frame: frame.errors(error.into_iter().collect()),
-        account,
-        to,
+        typed,
         notice: notice.to_string(),
         is_safe: visit.is_safe(),
     };
@@ -144,10 +185,9 @@ fn sign_in_page(
 pub(super) fn with_password(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     need_safe(visit)?;
     let (account, password) = (visit.field("account"), visit.exact_field("password"));
-    let fields = || (account.to_string(), visit.field("to").to_string());
     let refused = |status, text: &str| {
         let error = FieldError::new("account", text);
-        sign_in_page(visit, status, fields(), "", Some(error))
+        sign_in_page(visit, status, TypedSignIn::read(visit), "", Some(error))
     };
     let too_many = || refused(StatusCode::TOO_MANY_REQUESTS, TOO_MANY).with(RETRY_AFTER, "60");
     let peer = Peer::connected(visit.caller.address.ip());
@@ -169,7 +209,10 @@ pub(super) fn with_password(visit: &Visit<'_>) -> Result<Response<Body>, PageErr
         return Ok(too_many());
     }
     match session {
-        Some(session) => Ok(signed_in(visit, &session, place_of(visit.field("to")))),
+        Some(session) => {
+            let to = TypedSignIn::read(visit).place(visit, &session.session.account);
+            Ok(signed_in(visit, &session, &to))
+        }
         None => Ok(refused(StatusCode::UNPROCESSABLE_ENTITY, NO_MATCH)),
     }
 }
@@ -222,7 +265,9 @@ fn password_page(
     status: StatusCode,
     errors: Vec<FieldError>,
 ) -> Result<Response<Body>, PageError> {
-    let account = &visit.person()?.session.account;
+    let person = visit.person()?;
+    need_account(person)?;
+    let account = &person.session.account;
     let path = format!("/accounts/{}/password", encode(account, COMPONENT));
     let same = [
         format!("handfast user password {account}"),
@@ -241,6 +286,7 @@ fn password_page(
 
 pub(super) fn set_password(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let person = visit.person()?;
+    need_account(person)?;
     let account = &person.session.account;
     let invalid = |field: &str, text: String| {
         let errors = vec![FieldError::new(field, text)];
@@ -278,21 +324,18 @@ pub(super) fn set_password(visit: &Visit<'_>) -> Result<Response<Body>, PageErro
     }
 }
 
-/// A form that was sent after its session had ended: it can be sent again as it was.
-pub(super) fn show_draft(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
-    let account = &visit.person()?.session.account;
-    let Some((path, form)) = visit.registry().take_draft(account, visit.id())? else {
-        let text = "This text is not stored any more: it was sent, or 15 minutes are over.";
-        return Err(PageError::not_found(text));
-    };
-    let form = String::from_utf8_lossy(&form);
-    let page = DraftPage {
-        frame: ConsoleFrame::new(visit, "Your text", MenuItem::Nothing),
-        path,
-        fields: crate::http::form::all_pairs(&form).unwrap_or_default(),
-        is_again: visit.query("again").is_some(),
-    };
-    Ok(page.frame.respond(StatusCode::OK, &page))
+/// Only accounts have passwords.
+fn need_account(person: &Person) -> Result<(), PageError> {
+    if matches!(person.who, Principal::Account(_)) {
+        return Ok(());
+    }
+    let text = format!(
+        "{} signs in with its key, and has no password. On the machine of the server, handfast \
+         user sign-in {} prints a link without the key.",
+        person.who, person.who
+    );
+    let status = StatusCode::CONFLICT;
+    Err(PageError::new(status, "account-only", text))
 }
 
 fn need_safe(visit: &Visit<'_>) -> Result<(), PageError> {

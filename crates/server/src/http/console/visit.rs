@@ -138,7 +138,8 @@ impl<'v> Visit<'v> {
         };
         Some(Person {
             title: title.to_string(),
-            is_administrator: account.is_some_and(|account| account.is_administrator),
+            // Handle identities have no account, and may be administrators all the same.
+            is_administrator: self.registry().is_administrator(&who).unwrap_or(false),
             who,
             session,
         })

@@ -7,6 +7,7 @@ use hyper::{Response, StatusCode};
 use crate::http::console::authorities::curl;
 use crate::http::console::error_page::{PageError, sentence};
 use crate::http::console::frame::{ConsoleFrame, FieldError, Flash, MenuItem};
+use crate::http::console::names::one_name::quoted;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::percent::{COMPONENT, encode};
@@ -61,15 +62,17 @@ fn overview(
     let is_account = matches!(person.who, Principal::Account(_));
     let registry = visit.registry();
     let (mut title, mut email) = (person.title.clone(), String::new());
-    let (mut roles, mut groups, mut has_password) = (Vec::new(), Vec::new(), false);
-    if is_account {
+    let (mut groups, mut has_password) = (Vec::new(), false);
+    let roles = if is_account {
         let holdings = registry.holdings(&person.who, &name)?;
         title = holdings.account.title;
         email = holdings.account.email;
-        roles = holdings.roles.into_iter().map(ShownRole::from).collect();
         groups = holdings.groups;
         has_password = registry.has_password(&name)?;
-    }
+        holdings.roles
+    } else {
+        registry.own_roles(&person.who)?
+    };
     let mut errors = Vec::new();
     if let Some((new_title, new_email, error)) = typed {
         (title, email) = (new_title, new_email);
@@ -82,10 +85,12 @@ fn overview(
         text: "This is how others see you from now on.".to_string(),
         undo: None,
     });
-    let same = [
-        format!("handfast user show {name}"),
-        curl(visit, "GET", "/accounts/this"),
-    ];
+    let show = if is_account {
+        format!("handfast user show {}", quoted(&name))
+    } else {
+        format!("handfast user sign-in {}", quoted(&name))
+    };
+    let same = [show, curl(visit, "GET", "/accounts/this")];
     let page = OverviewPage {
         frame: ConsoleFrame::new(visit, "Your account", MenuItem::Nothing)
             .flash(flash)
@@ -97,7 +102,7 @@ fn overview(
         is_account,
         is_administrator: person.is_administrator,
         has_password,
-        roles,
+        roles: roles.into_iter().map(ShownRole::from).collect(),
         groups,
     };
     Ok(page.frame.respond(status, &page))

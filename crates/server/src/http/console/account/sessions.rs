@@ -53,7 +53,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let path = format!("/accounts/{}/sessions", encode(account, COMPONENT));
     let same = [
         format!("handfast user sessions {account}"),
-        format!("handfast user end-sessions {account}"),
+        format!("handfast user end-sessions {account} --session ID"),
         curl(visit, "GET", &path),
     ];
     let page = SessionsPage {

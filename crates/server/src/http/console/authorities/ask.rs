@@ -7,6 +7,7 @@ use hyper::StatusCode;
 use super::here::{Answered, AuthorityHead, Here, curl_with, is_wrong_input};
 use super::overview::can_grant;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
+use crate::http::console::names::one_name::quoted;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -32,8 +33,9 @@ fn ask_page(visit: &Visit<'_>, status: StatusCode, error: Option<FieldError>) ->
         role => role,
     };
     let id = here.id();
+    let account = quoted(&visit.person()?.session.account);
     let same = [
-        format!("handfast access request '{id}' --role write --reason TEXT"),
+        format!("handfast access request '{id}' --role write --reason TEXT --as {account}"),
         curl_with(
             visit,
             "POST",

@@ -1,11 +1,14 @@
 //! `/console/authorities/{a}/policy`: what holds for its names, in words, and how to change it.
 
 use askama::Template;
+use handfast_id::Pattern;
 use handfast_registry::{AuthorityChange, Persistence, RegistryError, Role};
 use hyper::StatusCode;
+use serde_json::json;
 
 use super::here::{Answered, AuthorityHead, Here, curl, flash, is_wrong_input};
 use crate::http::console::frame::{ConsoleFrame, FieldError};
+use crate::http::console::names::one_name::{options, quoted};
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -87,6 +90,37 @@ impl TypedPolicy {
         }
     }
 
+    /// The commands that do the same. Copied from a form that was not changed, they change nothing.
+    fn same(&self, visit: &Visit<'_>, id: &str) -> [String; 2] {
+        let is_set = |text: &str| !text.is_empty();
+        let texts = [
+            ("title", &self.title),
+            ("meaning", &self.meaning),
+            ("contact", &self.contact),
+            ("pattern", &self.pattern),
+        ];
+        let texts = texts.map(|(name, text)| (name, text.as_str()));
+        let set = |(name, text): &(&str, &str)| *name == "title" || is_set(text);
+        let options = options(texts.into_iter().filter(set));
+        let mut body = json!({ "title": self.title });
+        if is_set(&self.pattern) {
+            body = json!({ "title": self.title, "policy": { "pattern": self.pattern } });
+        }
+        let approval = self.approval == "yes";
+        let path = format!("/authorities/{}", encode(id, COMPONENT));
+        [
+            format!(
+                "handfast authority policy {}{options} --approval {approval}",
+                quoted(id)
+            ),
+            format!(
+                "{} -H 'Content-Type: application/json' -d {}",
+                curl(visit, "PATCH", &path),
+                quoted(&body.to_string())
+            ),
+        ]
+    }
+
     /// Only what differs: a part that stays as it is needs no right.
     fn change(&self, here: &Here, ttl: u32) -> AuthorityChange {
         let (authority, policy) = (&here.authority, &here.authority.policy);
@@ -126,11 +160,7 @@ fn policy_page(
     error: Option<FieldError>,
 ) -> Answered {
     let (id, path) = (here.id(), &here.authority.path);
-    let encoded = encode(&id, COMPONENT);
-    let same = [
-        format!("handfast authority policy '{id}' --title TITLE --pattern '[0-9]+'"),
-        curl(visit, "GET", &format!("/authorities/{encoded}")),
-    ];
+    let same = typed.same(visit, &id);
     let is_active = here.is_active();
     let own = visit.registry().counts(&id)?.own();
     let page = AuthorityPolicyPage {
@@ -203,6 +233,14 @@ fn in_words(visit: &Visit<'_>, here: &Here) -> Vec<String> {
         sentences.push(format!(
             "The part after the prefix must match {pattern} as a whole."
         ));
+        if policy.cordra && !matches_cordra(pattern) {
+            sentences.push(
+                "Hardly any name can be made here: CORDRA identifiers have 32 hexadecimal digits \
+                 after the slash, and the pattern does not match them. Change the pattern, or \
+                 leave it empty."
+                    .to_string(),
+            );
+        }
     }
     let hours = u64::from(policy.default_ttl) / 3_600;
     sentences.push(match hours {
@@ -213,6 +251,14 @@ fn in_words(visit: &Visit<'_>, here: &Here) -> Vec<String> {
         ),
     });
     sentences
+}
+
+/// Whether a pattern matches CORDRA identifiers as they are: with digits and letters.
+fn matches_cordra(pattern: &str) -> bool {
+    const EXAMPLE: &str = "0a1b2c3d4e5f60718293a4b5c6d7e8f9";
+    Pattern::new(pattern).is_ok_and(|pattern| {
+        pattern.matches(EXAMPLE) || pattern.matches(&EXAMPLE.to_ascii_uppercase())
+    })
 }
 
 pub(super) fn change(visit: &Visit<'_>) -> Answered {
@@ -255,5 +301,23 @@ fn field_of(error: &RegistryError) -> &'static str {
         "case-fixed" | "always-insensitive" | "case-of-nid" | "prefix-policy" => "case",
         "too-large" => "meaning",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_that_no_cordra_name_matches_is_told() {
+        for (pattern, is_right) in [
+            ("[0-9]+", false),
+            ("[0-9a-f]{32}", true),
+            ("[0-9A-F]+", true),
+            (".*", true),
+            ("x.*", false),
+        ] {
+            assert_eq!(matches_cordra(pattern), is_right, "{pattern}");
+        }
     }
 }

@@ -36,7 +36,8 @@ pub(super) fn checklist(visit: &Visit<'_>) -> Vec<ChecklistItem> {
             what: "Public address",
             is_done: !public.is_empty(),
             how: "Say under which address readers reach this server. Links to cite begin with it.",
-            command: "[web]\npublic-url = \"https://id.library.example\"".to_string(),
+            command: "# Lines of handfast.toml\n[web]\npublic-url = \"https://id.library.example\""
+                .to_string(),
             link: None,
         },
         ChecklistItem {
@@ -44,7 +45,7 @@ pub(super) fn checklist(visit: &Visit<'_>) -> Vec<ChecklistItem> {
             is_done: web.tls_kind != "self-signed" || is_behind_proxy,
             how: "Browsers do not know the present certificate. Get one automatically, give the \
                   files of one, or put a proxy in front.",
-            command: "[web.acme]\ndomains = [\"id.library.example\"]\n\
+            command: "# Lines of handfast.toml\n[web.acme]\ndomains = [\"id.library.example\"]\n\
                       contact = [\"ops@library.example\"]\nagree-terms = true"
                 .to_string(),
             link: None,

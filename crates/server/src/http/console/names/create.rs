@@ -3,9 +3,11 @@
 use askama::Template;
 use handfast_registry::{NewName, RegistryError, Shown, State};
 use hyper::{Response, StatusCode};
+use serde_json::json;
 
 use super::authority_choice::AuthorityChoices;
 use super::create_form::{NewNameForm, field_of};
+use super::one_name::{options, quoted};
 use super::rows::name_path;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
@@ -207,23 +209,30 @@ fn same(visit: &Visit<'_>, authority: &str, form: &NewNameForm) -> Vec<String> {
     } else {
         authority
     };
-    let local = if form.name.is_empty() {
-        "NAME"
-    } else {
-        &form.name
+    let found = visit.registry().authority(&visit.who(), authority);
+    let is_cordra = found.is_ok_and(|authority| authority.policy.cordra);
+    let local = match form.name.as_str() {
+        "" if is_cordra => "0123456789abcdef0123456789abcdef",
+        "" => "NAME",
+        name => name,
     };
     let id = id_of(visit, authority, local).unwrap_or_else(|_| format!("{authority}/{local}"));
+    let urls = form.urls.iter().filter(|url| !url.is_empty());
+    let mut urls: Vec<_> = urls.map(String::as_str).collect();
+    if urls.is_empty() {
+        urls.push("https://example.org/");
+    }
+    let options = options(urls.iter().map(|url| ("url", *url)));
     let reserve = if form.is_reserved { " --reserve" } else { "" };
-    let state = if form.is_reserved {
-        ",\"state\":\"reserved\""
-    } else {
-        ""
-    };
+    let mut body = json!({ "id": id, "urls": urls });
+    if let Some(body) = body.as_object_mut().filter(|_| form.is_reserved) {
+        body.insert("state".to_string(), json!("reserved"));
+    }
     vec![
-        format!("handfast name create {id} --url https://example.org/{reserve}"),
+        format!("handfast name create {}{options}{reserve}", quoted(&id)),
         format!(
-            "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" --json \
-             '{{\"id\":\"{id}\",\"urls\":[\"https://example.org/\"]{state}}}' {}/api/v1/names",
+            "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" --json {} {}/api/v1/names",
+            quoted(&body.to_string()),
             visit.base
         ),
     ]

@@ -6,8 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use askama::Template;
 use handfast_registry::{MintOptions, Minted, RegistryError, Style, url_problem};
 use hyper::{Response, StatusCode};
+use serde_json::json;
 
 use super::authority_choice::AuthorityChoices;
+use super::one_name::{options, quoted};
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
 use crate::http::console::see;
@@ -277,25 +279,41 @@ fn same(visit: &Visit<'_>, authority: &str, form: &MintForm) -> Vec<String> {
         authority
     };
     let style = match form.style.as_str() {
-        "random" => format!(" --style random:{}", form.length),
-        "sequence" => format!(" --style 'sequence:{}:{}'", form.start, form.width),
+        "random" => format!("random:{}", form.length),
+        "sequence" => format!("sequence:{}:{}", form.start, form.width),
         "usual" => String::new(),
-        other => format!(" --style {other}"),
+        other => other.to_string(),
     };
-    let urls = form.urls().into_iter().map(|url| format!(" --url '{url}'"));
-    let urls: String = urls.collect();
+    let urls = form.urls();
+    let options = options(urls.iter().map(|url| ("url", url.as_str())));
     let reserve = if form.is_reserved { " --reserve" } else { "" };
     let count = &form.count;
-    let json = if form.is_reserved {
-        ",\"reserve\":true"
-    } else {
-        ""
+    let number = count.parse::<u64>().unwrap_or(1);
+    let mut body = json!({ "authority": authority, "count": number });
+    if let Some(body) = body.as_object_mut() {
+        if !style.is_empty() {
+            body.insert("style".to_string(), json!(style));
+        }
+        if !urls.is_empty() {
+            body.insert("urls".to_string(), json!(urls));
+        }
+        if form.is_reserved {
+            body.insert("reserve".to_string(), json!(true));
+        }
+    }
+    let style = match style.as_str() {
+        "" => String::new(),
+        style => format!(" --style {}", quoted(style)),
     };
     vec![
-        format!("handfast mint --authority {authority} --count {count}{style}{urls}{reserve}"),
         format!(
-            "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" --json \
-             '{{\"authority\":\"{authority}\",\"count\":{count}{json}}}' {}/api/v1/mint",
+            "handfast mint --authority {} --count {}{style}{options}{reserve}",
+            quoted(authority),
+            quoted(count)
+        ),
+        format!(
+            "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" --json {} {}/api/v1/mint",
+            quoted(&body.to_string()),
             visit.base
         ),
     ]

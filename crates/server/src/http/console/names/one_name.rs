@@ -19,6 +19,7 @@ mod transfer;
 mod undo;
 mod withdraw;
 
+pub(in crate::http::console) use self::head::{options, quoted};
 use crate::http::console::page_table::{PageRoute, form, page};
 
 #[rustfmt::skip]

@@ -13,6 +13,7 @@ use super::fields::{EntryFields, field_of, has_steps, missing, read};
 use super::{entry_of, path_of};
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
+use crate::http::console::names::one_name::quoted;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -76,7 +77,10 @@ impl Changeable {
             ("change", "PATCH", format!("/{name}"))
         };
         let same = [
-            format!("handfast namespace {command} {name} --title TITLE"),
+            format!(
+                "handfast namespace {command} {name} --title {}",
+                quoted(&self.entry.form.title)
+            ),
             format!(
                 "curl -X {method} -H \"Authorization: Bearer $HANDFAST_TOKEN\" -H 'Content-Type: \
                  application/json' {}/api/v1/namespaces{below} -d @namespace.json",

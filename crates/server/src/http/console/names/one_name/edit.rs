@@ -3,11 +3,12 @@
 use askama::Template;
 use handfast_registry::{Edit, HistoryPoint, NameAction, Record};
 use hyper::{Response, StatusCode};
+use serde_json::json;
 
 use super::changes::{ChangeLine, lines, removed};
 use super::edit_form::EditForm;
 use super::form_fields::need_bounded;
-use super::head::{NameHead, NameTab};
+use super::head::{NameHead, NameTab, options, quoted};
 use super::merge;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
@@ -116,22 +117,41 @@ pub(super) fn page(
             }
         }
     };
-    let argument = head.argument();
     let page = EditPage {
-        frame: head.frame(visit, "Edit").errors(errors).same([
-            format!("handfast name set {argument} --url https://example.org/"),
-            format!("handfast name set {argument} --value '10:TITLE:A title' --remove 11"),
-            format!(
-                "curl -X PATCH -H \"Authorization: Bearer $HANDFAST_TOKEN\" -H 'Content-Type: \
-                 application/json' -d '{{\"urls\": [\"https://example.org/\"]}}' {}",
-                head.api(visit)
-            ),
-        ]),
+        frame: head
+            .frame(visit, "Edit")
+            .errors(errors)
+            .same(same(visit, head, base, form)),
         name: head,
         form,
         panel,
     };
     Ok(page.frame.respond(status, &page))
+}
+
+/// The same by command, with the values of the form: copied as it is, it changes nothing else.
+fn same(visit: &Visit<'_>, head: &NameHead, base: &Record, form: &EditForm) -> Vec<String> {
+    let argument = head.argument();
+    let urls = form.addresses.iter().map(|row| row.url.as_str());
+    let mut urls: Vec<_> = urls.filter(|url| !url.is_empty()).collect();
+    if urls.is_empty() {
+        urls.push("https://example.org/");
+    }
+    let options = options(urls.iter().map(|url| ("url", *url)));
+    let text = form.texts.first().map_or_else(
+        || format!("{}:TITLE:A title", form.free(10, base)),
+        |row| format!("{}:{}:{}", row.index, row.value_type, row.text),
+    );
+    vec![
+        format!("handfast name set {argument}{options}"),
+        format!("handfast name set {argument} --value {}", quoted(&text)),
+        format!(
+            "curl -X PATCH -H \"Authorization: Bearer $HANDFAST_TOKEN\" -H 'Content-Type: \
+             application/json' -d {} {}",
+            quoted(&json!({ "urls": urls }).to_string()),
+            head.api(visit)
+        ),
+    ]
 }
 
 /// What an edit would change.

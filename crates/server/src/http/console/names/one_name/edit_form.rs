@@ -240,7 +240,8 @@ impl EditForm {
             || self.locations.iter().any(|row| row.index == index)
     }
 
-    fn free(&self, from: u32, base: &Record) -> u32 {
+    /// The first index from a number on that has no value.
+    pub(super) fn free(&self, from: u32, base: &Record) -> u32 {
         free_index(from, |index| self.is_taken(index, base))
     }
 

@@ -224,12 +224,21 @@ pub(super) fn path_of_name(id: &str) -> String {
 }
 
 /// A text as one word of a shell.
-pub(super) fn quoted(text: &str) -> String {
+pub(in crate::http::console) fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._/:@%+=,".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_string();
     }
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Options of a command, each with a text.
+pub(in crate::http::console) fn options<'t>(
+    given: impl IntoIterator<Item = (&'t str, &'t str)>,
+) -> String {
+    let written = given.into_iter();
+    let written = written.map(|(name, text)| format!(" --{name} {}", quoted(text)));
+    written.collect::<Vec<_>>().concat()
 }
 
 /// A name without its authority.

@@ -1,6 +1,8 @@
 //! `/console/names/{id}/history`: who did what to a name, and when, with differences and proof.
 
 use askama::Template;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use handfast_registry::{
     Action, HistoryEntry, HistoryPoint, Principal, Record, RegistryError, parse_rfc3339,
     verify_proof,
@@ -8,8 +10,8 @@ use handfast_registry::{
 use hyper::header::{CONTENT_DISPOSITION, HeaderValue};
 use hyper::{Response, StatusCode};
 
-use super::changes::{ChangeLine, data_words, hex, lines};
-use super::head::{NameHead, NameTab, quoted};
+use super::changes::{ChangeLine, data_words, lines};
+use super::head::{NameHead, NameTab, path_of_name, quoted};
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
 use crate::http::console::visit::Visit;
@@ -57,6 +59,8 @@ pub(super) struct HistoryLine {
     pub(super) who: String,
     /// The reason of a withdrawal.
     pub(super) reason: String,
+    /// The name to use instead, and its page.
+    pub(super) successor: Option<(String, String)>,
     pub(super) lines: Vec<ChangeLine>,
     pub(super) can_undo: bool,
 }
@@ -104,7 +108,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let page = HistoryPageOfName {
         frame: head.frame(visit, "History").errors(errors).same([
             format!("handfast name history {argument}"),
-            format!("handfast log prove {argument} > name.proof"),
+            format!("handfast log prove {argument} --json > name.proof"),
             format!("handfast log verify {argument} --proof name.proof"),
             format!("curl {}/history", head.api(visit)),
         ]),
@@ -209,6 +213,9 @@ impl HistoryLine {
                 .as_ref()
                 .map_or(String::new(), |who| actor_words(visit, who)),
             reason: tombstone.map_or(String::new(), |found| found.reason.clone()),
+            successor: tombstone
+                .and_then(|found| found.successor.as_ref())
+                .map(|id| (id.clone(), path_of_name(id))),
             lines: lines(&entry.changes),
             can_undo: is_undoable && head.may_something(),
         }
@@ -275,7 +282,8 @@ impl ProofPanel {
                     ),
                 };
                 panel.size = proven.checkpoint.size;
-                panel.root = hex(proven.checkpoint.root.as_ref()).to_ascii_lowercase();
+                // As the checkpoint writes it, and the page about the registry.
+                panel.root = BASE64_STANDARD.encode(proven.checkpoint.root);
                 panel.log = key.name().to_string();
             }
             Err(problem) => panel.words = format!("The proof fails: {problem}."),

@@ -1,5 +1,6 @@
 //! `10320/loc` values as a list of locations.
 
+use handfast_registry::url_problem;
 use handfast_wire::Value;
 use handfast_wire::namespace::has_few_attributes;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -7,6 +8,8 @@ use roxmltree::{Document, Node, ParsingOptions};
 use super::form_fields::{exact, field_text};
 use crate::http::console::frame::FieldError;
 use crate::http::console::visit::Visit;
+use crate::http::resolver::locations::expanded;
+use crate::http::resolver::target::is_web;
 
 /// The most elements and texts of a value that is shown as a list.
 const MAX_NODES: u32 = 1_000;
@@ -32,6 +35,8 @@ pub(super) struct LocationFields {
     pub(super) is_template: bool,
     /// The place that it had in the stored list.
     pub(super) from: Option<usize>,
+    /// The address that is stored: only another one is checked.
+    was: String,
     /// Attributes without a field, which stay as they are.
     others: Vec<(String, String)>,
 }
@@ -121,6 +126,7 @@ impl LocationsFields {
             if row.href.is_empty() {
                 continue;
             }
+            errors.extend(row.address_problem(self.index, at + 1));
             errors.extend(row.problems(&format!("{}-{}", self.index, at + 1)));
             out.push_str("<location");
             let href = if row.is_template {
@@ -157,8 +163,10 @@ impl LocationFields {
     fn of(at: usize, node: Node<'_, '_>) -> Self {
         let text = |name: &str| node.attribute(name).unwrap_or_default().to_string();
         let is_template = node.attribute("href").is_none() && node.has_attribute("href_template");
+        let href = text(if is_template { "href_template" } else { "href" });
         Self {
-            href: text(if is_template { "href_template" } else { "href" }),
+            was: href.clone(),
+            href,
             weight: text("weight"),
             country: text("country"),
             is_template,
@@ -182,6 +190,25 @@ impl LocationFields {
             weight: "1".to_string(),
             ..Self::default()
         }
+    }
+
+    /// What is wrong with an address that was typed: readers could not be led there.
+    fn address_problem(&self, index: u32, place: usize) -> Option<FieldError> {
+        if self.href == self.was {
+            return None;
+        }
+        let url = if self.is_template {
+            expanded(&self.href, "20.1000/a")
+        } else {
+            self.href.clone()
+        };
+        let problem = match url_problem(&url) {
+            Some(problem) => problem,
+            None if is_web(url.as_bytes()) => return None,
+            None => format!("{url} leads no browser anywhere; write an address with https://"),
+        };
+        let text = format!("Location {place}: {problem}.");
+        Some(FieldError::new(format!("loc-href-{index}-{place}"), text))
     }
 
     fn problems(&self, place: &str) -> Vec<FieldError> {
@@ -269,6 +296,36 @@ mod tests {
         ] {
             assert!(fields(xml).is_none(), "{xml}");
         }
+    }
+
+    /// A name with such a location led nobody anywhere any more.
+    #[test]
+    fn an_address_that_no_browser_follows_is_named_with_its_field() {
+        let mut list = LocationsFields::new(7);
+        for (href, is_right) in [
+            ("https://a.example/", true),
+            ("ftp://a.example/b", true),
+            ("nourl", false),
+            ("javascript:alert(1)", false),
+            ("mailto:a@b.example", false),
+            ("https://", false),
+            ("https://a.example/a b", false),
+        ] {
+            list.rows[0].href = href.to_string();
+            let errors = list.data().err().unwrap_or_default();
+            let fields: Vec<_> = errors.iter().map(|error| error.field.as_str()).collect();
+            let wrong: &[&str] = if is_right { &[] } else { &["loc-href-7-1"] };
+            assert_eq!(fields, wrong, "{href}");
+        }
+        // A template is one with the name in it; what is stored already stays.
+        let stored = r#"<locations><location href="nourl"/>
+            <location href_template="https://t.example/{hdl}"/></locations>"#;
+        let mut list = fields(stored).unwrap();
+        assert!(list.data().is_ok());
+        list.rows[1].href = "t.example/{hdl}".to_string();
+        assert_eq!(list.data().unwrap_err()[0].field, "loc-href-1-2");
+        list.rows[1].href = "https://u.example/{hdl:path}".to_string();
+        assert!(list.data().is_ok());
     }
 
     #[test]

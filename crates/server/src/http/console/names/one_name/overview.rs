@@ -158,7 +158,9 @@ fn leads(record: &Record) -> String {
     let rest = url.split_once("://").map_or("", |(_, rest)| rest);
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = host.rsplit('@').next().unwrap_or_default();
-    match (record.state, host.is_empty()) {
+    // Locations come before the address, and differ by reader.
+    let has_locations = record.values.iter().any(|value| value.is_type("10320/loc"));
+    match (record.state, host.is_empty() || has_locations) {
         (State::Active, false) => format!("{id} leads to {host} from now on."),
         (State::Active, true) => format!("{id} has its new values from now on."),
         (State::Reserved, _) => format!("{id} is reserved: readers do not see it yet."),

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use handfast_registry::{Edit, NewValue, Record};
-use handfast_wire::Value;
+use handfast_wire::{Ttl, Value};
 use hyper::{Response, StatusCode};
 
 use super::changes::{hex, ttl_words};
@@ -99,9 +99,12 @@ fn page(
     let page = RawPage {
         frame: head.frame(visit, "Raw values").errors(errors).same([
             format!("handfast name show {argument} --json"),
-            format!(
-                "handfast name set {argument} --value '5:EMAIL:someone@example.org' --ttl 5:3600"
-            ),
+            match base.values.first().map(|value| (value.index, value.ttl)) {
+                Some((index, Ttl::Relative(ttl))) => {
+                    format!("handfast name set {argument} --ttl {index}:{ttl}")
+                }
+                _ => format!("handfast name set {argument} --value 'INDEX:TYPE:TEXT'"),
+            },
             format!(
                 "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" {}",
                 head.api(visit)

@@ -3,9 +3,10 @@
 use askama::Template;
 use handfast_registry::{NameAction, RegistryError, State};
 use hyper::{Response, StatusCode};
+use serde_json::json;
 
 use super::head::{NameHead, NameTab, quoted};
-use crate::http::console::error_page::PageError;
+use crate::http::console::error_page::{PageError, sentence};
 use crate::http::console::frame::{ConsoleFrame, FieldError};
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
@@ -24,6 +25,8 @@ struct WithdrawPage<'a> {
     today: String,
     version: u64,
 }
+
+const EXAMPLE_REASON: &str = "Why readers no longer find it";
 
 /// A name to use instead.
 struct Successor {
@@ -72,20 +75,26 @@ fn page(
     errors: Vec<FieldError>,
 ) -> Response<Body> {
     let argument = head.argument();
-    let (why, instead) = match (reason.is_empty(), successor.is_empty()) {
-        (true, _) => ("'Why readers no longer find it'".to_string(), String::new()),
-        (false, true) => (quoted(&reason), String::new()),
-        (false, false) => (
-            quoted(&reason),
-            format!(" --successor {}", quoted(&successor)),
-        ),
+    let why = quoted(if reason.is_empty() {
+        EXAMPLE_REASON
+    } else {
+        &reason
+    });
+    let instead = match successor.as_str() {
+        "" => String::new(),
+        successor => format!(" --successor {}", quoted(successor)),
     };
+    let mut body = json!({ "reason": if reason.is_empty() { EXAMPLE_REASON } else { &reason } });
+    if let Some(body) = body.as_object_mut().filter(|_| !successor.is_empty()) {
+        body.insert("successor".to_string(), json!(successor));
+    }
     let page = WithdrawPage {
         frame: head.frame(visit, "Withdraw").errors(errors).same([
             format!("handfast name withdraw {argument} --reason {why}{instead}"),
             format!(
                 "curl -X POST -H \"Authorization: Bearer $HANDFAST_TOKEN\" -H 'Content-Type: \
-                 application/json' -d '{{\"reason\": \"…\"}}' {}/withdraw",
+                 application/json' -d {} {}/withdraw",
+                quoted(&body.to_string()),
                 head.api(visit)
             ),
         ]),
@@ -131,12 +140,30 @@ fn successor_of(visit: &Visit<'_>, successor: &str) -> Option<Successor> {
                 kind,
             }
         }
-        Err(RegistryError::NotFound(_) | RegistryError::NoAuthority(_)) => unknown(format!(
-            "{successor} is not registered here. Check the spelling; readers see it all the \
-             same."
+        Err(RegistryError::NotFound(_)) => unknown(not_registered(successor)),
+        Err(RegistryError::NoAuthority(_)) => unknown(format!(
+            "{successor} belongs to another server. Check the spelling: this server cannot."
         )),
-        Err(error) => unknown(format!("{error}.")),
+        Err(error) => unknown(wrong_successor(&error)),
     })
+}
+
+fn not_registered(successor: &str) -> String {
+    format!("{successor} is not registered here. Check the spelling, or register it first.")
+}
+
+/// Why a text cannot be the successor, and what to do.
+fn wrong_successor(error: &RegistryError) -> String {
+    match error {
+        RegistryError::Identifier { source, .. } => {
+            format!(
+                "{} {}",
+                sentence(&error.to_string()),
+                sentence(source.remedy())
+            )
+        }
+        error => sentence(&error.to_string()),
+    }
 }
 
 pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
@@ -147,6 +174,12 @@ pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     if visit.field("do") != "withdraw" {
         let shown = page(visit, StatusCode::OK, &head, version, typed, Vec::new());
         return Ok(shown);
+    }
+    let found = (!successor.is_empty()).then(|| visit.registry().show(&visit.who(), &successor));
+    if let Some(Err(RegistryError::NotFound(_))) = found {
+        let error = FieldError::new("successor", not_registered(&successor));
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        return Ok(page(visit, status, &head, version, typed, vec![error]));
     }
     let action = NameAction::Withdraw {
         reason,
@@ -181,7 +214,7 @@ pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             )
         }
         (RegistryError::Identifier { .. }, _) | (_, "bad-successor") => {
-            let text = format!("Use this name instead: {text}.");
+            let text = wrong_successor(&error);
             (
                 StatusCode::UNPROCESSABLE_ENTITY,
                 FieldError::new("successor", text),
