@@ -10,5 +10,6 @@ mod names_list;
 mod namespaces;
 mod one_name;
 mod people;
+mod said;
 mod sessions;
 mod work;
