@@ -6,8 +6,9 @@ use hyper::{Response, StatusCode};
 use serde_json::json;
 
 use super::head::{NameHead, NameTab, quoted};
-use crate::http::console::error_page::{PageError, sentence};
+use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
+use crate::http::console::message::sentence;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::{filters, words};
