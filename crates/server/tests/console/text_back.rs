@@ -82,8 +82,8 @@ fn text_is_back_although_the_cookie_is_lost() {
     // A wrong password does not lose it, and it goes nowhere else.
     let wrong = sign_in("/console/me", "wrong");
     assert!(wrong.body.contains("name=\"form\""), "{}", wrong.body);
-    let elsewhere = sign_in("https://evil.example/", PASSWORD);
-    assert_eq!(elsewhere.location(), "/console/");
+    let foreign = sign_in("https://evil.example/", PASSWORD);
+    assert_eq!(foreign.location(), "/console/");
     let entered = sign_in("/console/me", PASSWORD);
     assert!(
         entered.location().starts_with("/console/draft/"),
