@@ -61,7 +61,7 @@ pub use authority::policy::{
 pub use authority::request_list::{AuthorityRequest, AuthorityRequestStatus};
 pub use authority::tree::{AuthorityNode, RightsOn};
 pub use clock::{Environment, parse_rfc3339, rfc3339};
-pub use derived::counts::{NameCounts, NameTotals, StateCounts};
+pub use derived::counts::{NameCounts, NameTotals, StateCounts, SubtreeCounts};
 pub use derived::follow::EventFollower;
 pub use error::{RegistryError, ValueProblem};
 pub use export::name_table::NameTable;

@@ -229,6 +229,8 @@ document.addEventListener("keydown", (event) => {
   const find = document.getElementById("find");
   if (!find) return;
   event.preventDefault();
+  // On a narrow window it is in the menu.
+  if (find.offsetParent === null) location.hash = "menu";
   find.focus();
 });
 // The menu of the account closes by Escape and by a click beside it.

@@ -13,6 +13,7 @@ pub(crate) mod inspect;
 pub(crate) mod inspect_view;
 pub(crate) mod job;
 pub(crate) mod log;
+pub(crate) mod log_list;
 pub(crate) mod log_verify;
 pub(crate) mod mint;
 pub(crate) mod name;

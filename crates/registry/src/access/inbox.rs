@@ -45,7 +45,7 @@ pub struct OwnAuthority {
     pub title: String,
     /// The role that was granted there; `None` for a principal that may do everything without.
     pub role: Option<Role>,
-    /// The number of its names.
+    /// The number of its own names, without those of authorities below it.
     pub counts: StateCounts,
 }
 

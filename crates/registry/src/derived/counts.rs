@@ -106,6 +106,18 @@ impl NameCounts {
     }
 }
 
+/// How many names some authorities have, each with all authorities below it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SubtreeCounts {
+    /// By the keys of the authorities.
+    pub by_authority: HashMap<String, StateCounts>,
+    /// Whether the names of all authorities were counted.
+    pub is_complete: bool,
+}
+
+/// The maximum number of authorities with names that are counted for a list.
+const MAX_COUNTED: usize = 20_000;
+
 /// How many names there are in all, after an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameTotals {
@@ -150,6 +162,59 @@ impl Registry {
                 }
             }
             Ok(NameCounts::new(own, with_children, as_of_event))
+        })
+    }
+
+    /// How many names each of some authorities has, with all authorities below it. The work is
+    /// bounded: it looks at no more than 20,000 authorities that have names.
+    ///
+    /// ```
+    /// # use handfast_registry::{NewAuthority, NewName, Principal, Registry, Environment};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
+    /// # let operator = Principal::Operator;
+    /// registry.create_authority(&operator, "20.1", NewAuthority::default())?;
+    /// registry.create_authority(&operator, "20.1.5", NewAuthority::default())?;
+    /// registry.create_name(&operator, "20.1.5/a", NewName::default())?;
+    /// let counts = registry.counts_with_children(["hdl:20.1"])?;
+    /// assert_eq!(counts.by_authority["hdl:20.1"].active, 1);
+    /// # Ok::<_, handfast_registry::RegistryError>(())
+    /// ```
+    pub fn counts_with_children<'k>(
+        &self,
+        keys: impl IntoIterator<Item = &'k str>,
+    ) -> Result<SubtreeCounts, RegistryError> {
+        let keys = keys.into_iter();
+        let mut by_authority: HashMap<String, StateCounts> = keys
+            .map(|key| (key.to_string(), StateCounts::default()))
+            .collect();
+        let (stored, _) = self.stored_counts_up_to("", MAX_COUNTED + 1)?;
+        let is_complete = stored.len() <= MAX_COUNTED;
+        self.read(|view| {
+            // The parent of each authority on the way is read once.
+            let mut parents: HashMap<String, Option<String>> = HashMap::new();
+            for (key, counts) in stored.into_iter().take(MAX_COUNTED) {
+                let mut next = Some(key);
+                for _ in 0..MAX_DEPTH {
+                    let Some(key) = next else { break };
+                    if let Some(sum) = by_authority.get_mut(&key) {
+                        sum.add_all(counts);
+                    }
+                    next = if let Some(parent) = parents.get(&key) {
+                        parent.clone()
+                    } else {
+                        let authority = view.authority_by_key(&key)?;
+                        let parent = authority.and_then(|authority| authority.parent);
+                        let parent = parent.map(|parent| parent.key().to_string());
+                        parents.insert(key, parent.clone());
+                        parent
+                    };
+                }
+            }
+            Ok(SubtreeCounts {
+                by_authority,
+                is_complete,
+            })
         })
     }
 
@@ -204,11 +269,20 @@ impl Registry {
         &self,
         start: &str,
     ) -> Result<(Vec<(String, StateCounts)>, u64), RegistryError> {
+        self.stored_counts_up_to(start, usize::MAX)
+    }
+
+    /// The same, of at most some number of authorities.
+    fn stored_counts_up_to(
+        &self,
+        start: &str,
+        limit: usize,
+    ) -> Result<(Vec<(String, StateCounts)>, u64), RegistryError> {
         let derived = self.current_derived()?;
         let found = derived.read(|now| {
             let mut all = Vec::new();
             now.scan(&counts_key(start), &mut |table_key, bytes| {
-                if !table_key.name().starts_with(start.as_bytes()) {
+                if all.len() >= limit || !table_key.name().starts_with(start.as_bytes()) {
                     return ControlFlow::Break(());
                 }
                 let key = String::from_utf8_lossy(table_key.name()).into_owned();

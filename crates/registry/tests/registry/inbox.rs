@@ -51,6 +51,25 @@ fn reserved_names_wait_for_those_who_may_activate_them() {
     );
 }
 
+/// The inbox showed 0 names for a prefix whose names are all in authorities below it.
+#[test]
+fn names_are_counted_with_the_authorities_below() {
+    let scene = scene();
+    for path in ["20.1", "20.1.5", "20.1.5.7", "20.2"] {
+        authority(&scene, path, false);
+    }
+    for id in ["20.1.5/a", "20.1.5.7/b", "20.1.5.7/c", "20.2/d"] {
+        scene
+            .create_name(&OPERATOR, id, NewName::default())
+            .unwrap();
+    }
+    let keys = ["hdl:20.1", "hdl:20.1.5", "hdl:20.2", "hdl:20.3"];
+    let counts = scene.counts_with_children(keys).unwrap();
+    let active = keys.map(|key| counts.by_authority.get(key).unwrap().active);
+    assert_eq!(active, [3, 3, 1, 0]);
+    assert!(counts.is_complete);
+}
+
 #[test]
 fn own_requests_do_not_wait_for_oneself() {
     let scene = scene();

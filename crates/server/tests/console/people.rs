@@ -42,6 +42,7 @@ fn only_administrators_change_accounts_and_groups() {
     for (path, fields) in [
         ("people/invite", &[("account", "new")][..]),
         ("people/wim/state", &[("state", "suspended")]),
+        ("people/wim", &[("title", "Nobody"), ("email", "")]),
         ("people/wim/administrator", &[("administrator", "yes")]),
         ("people/lea/administrator", &[("administrator", "yes")]),
         ("people/boss/link", &[]),
@@ -69,6 +70,34 @@ fn only_administrators_change_accounts_and_groups() {
     let link = boss.send("/console/people/wim/link", &[]);
     assert_eq!(link.status, 201);
     assert!(link.body.contains("console/<wbr>enter/"));
+}
+
+#[test]
+fn administrators_change_the_name_and_the_e_mail_of_others() {
+    let server = start();
+    let boss = Browser::of(&server, "boss");
+    let page = boss.get("/console/people/wim");
+    assert!(page.body.contains("How others see this person"));
+    let described = boss.done(
+        "/console/people/wim",
+        &[("title", "Wim's Maps"), ("email", "wim@example.org")],
+    );
+    assert!(described.body.contains("Saved."), "{}", described.body);
+    let shell = "--title &#39;Wim&#39;\\&#39;&#39;s Maps&#39; --email wim@example.org";
+    assert!(described.body.contains(shell), "{}", described.body);
+    let wim = server.registry.account("wim").unwrap();
+    assert_eq!(
+        (wim.title.as_str(), wim.email.as_str()),
+        ("Wim's Maps", "wim@example.org")
+    );
+    let wrong = boss.send(
+        "/console/people/wim",
+        &[("title", "Wim"), ("email", "nowhere")],
+    );
+    assert_eq!(wrong.status, 422);
+    assert!(wrong.body.contains("value=\"nowhere\""));
+    assert!(wrong.body.contains("id=\"email-error\""));
+    assert_eq!(server.registry.account("wim").unwrap().title, "Wim's Maps");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Sessions over the API, and what the console says beside its pages.
 
-use handfast_registry::{AccountChange, NewAuthority, NewName, NewToken};
+use handfast_registry::{AccountChange, EventFilter, NewAuthority, NewName, NewToken};
 use handfast_testing::{OPERATOR, Setup};
 
 use crate::browser::{Browser, start};
@@ -46,6 +46,13 @@ fn pages_say_the_same_by_command_and_by_curl() {
         .registry
         .create_name(&OPERATOR, "20.1000/a", new)
         .unwrap();
+    let filter = EventFilter {
+        id: Some("20.1000/a".to_string()),
+        ..EventFilter::default()
+    };
+    let found = server.registry.list_events(&OPERATOR, &filter, None, 1);
+    let number = found.unwrap().events.first().unwrap().event.number;
+    let event = format!("/names/20.1000%2Fa/history/{number}");
     for path in [
         "/password",
         "/me",
@@ -57,8 +64,16 @@ fn pages_say_the_same_by_command_and_by_curl() {
         "/authorities/20.1000/ask",
         "/authorities/20.1000/transfer",
         "/names/20.1000%2Fa/label",
+        "/names/20.1000%2Fa/history",
+        event.as_str(),
+        "/names",
+        "/names?authority=20.1000&q=a",
+        "/namespaces/new",
         "/namespaces/lccn/edit",
+        "/jobs",
+        "/jobs/new",
         "/events",
+        "/events?authority=20.1000&action=create+authority",
         "/server/sign-ins",
     ] {
         let page = boss.get(&format!("/console{path}"));
@@ -67,7 +82,23 @@ fn pages_say_the_same_by_command_and_by_curl() {
         for word in ["<pre>handfast ", "\ncurl "] {
             assert!(same.contains(word), "{path}: {word} is not in {same}");
         }
+        // A shell looks for files whose names fit a `?`, and ends a command at `&`.
+        for word in same.split("</pre>").next().unwrap().split_whitespace() {
+            let is_split = word.contains('?') || word.contains("&#38;");
+            let is_address = word.contains("http:");
+            let is_quoted = word.starts_with("&#39;") && word.ends_with("&#39;");
+            assert!(!(is_split && is_address) || is_quoted, "{path}: {word}");
+        }
     }
+}
+
+#[test]
+fn the_page_of_events_says_the_command_with_its_filters() {
+    let server = start();
+    let boss = Browser::of(&server, "boss");
+    let page = boss.get("/console/events?authority=20.1000&action=create+authority&since=");
+    let command = "handfast log list --authority 20.1000 --action &#39;create authority&#39;\n";
+    assert!(page.body.contains(command), "{}", page.body);
 }
 
 #[test]

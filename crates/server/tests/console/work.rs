@@ -1,11 +1,14 @@
 //! Inbox, jobs, events, namespaces and the server: rights, decisions and wrong input.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use handfast_registry::{
     AccessRequestStatus, AuthorityRequestStatus, NewAuthority, NewName, NewToken, NewValue,
     Principal, Role, State,
 };
 use handfast_server::{ShownSetting, WebSettings};
-use handfast_testing::{OPERATOR, Server, Setup};
+use handfast_testing::{OPERATOR, Server, Setup, clock};
 
 use crate::browser::Browser;
 
@@ -286,6 +289,31 @@ fn a_job_is_previewed_confirmed_run_and_undone() {
     // Sent twice.
     let again = wim.send(&format!("/jobs/{job}/undo"), &[]);
     assert_eq!(again.header("location"), Some("/console/jobs"));
+}
+
+/// Starting and undoing a job of many names asked for the password again, resuming it did not.
+#[test]
+fn a_job_of_many_names_is_resumed_only_after_a_fresh_sign_in() {
+    let clock = Arc::new(AtomicU64::new(clock::NOW));
+    let server = Server::start_as(&clock, WebSettings::default());
+    server.administrator("boss");
+    let boss = signed_in(&server, "boss");
+    let interrupted = |reason: &str, count: u32| {
+        let names: Vec<_> = (0..count).map(|n| format!("20.1000/none-{n}")).collect();
+        let started = server
+            .registry
+            .start_withdrawal(&who("boss"), &names, reason);
+        started.unwrap().job().number
+    };
+    let (few, many) = (interrupted("few", 10_000), interrupted("many", 10_001));
+    clock.fetch_add(11 * 60 * 1_000, Ordering::Relaxed);
+    let resumed = boss.send(&format!("/jobs/{few}/resume"), &[]);
+    let done = format!("/console/jobs/{few}?done=resumed");
+    assert_eq!(resumed.header("location"), Some(done.as_str()));
+    let asked = boss.send(&format!("/jobs/{many}/resume"), &[]);
+    assert!(asked.location().starts_with("/console/again?to="));
+    let job = server.registry.job(many).unwrap();
+    assert_eq!((job.ended, job.counts.total()), (None, 0));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use hyper::header::LINK;
 use hyper::{Response, StatusCode};
 use serde_json::Value as Json;
 
-use super::entry_words::{StatusBadge, badge};
+use super::entry_words::{StatusBadge, badge, status_word};
 use super::trial::Trial;
 use super::{Asking, Form, XML, reg};
 use crate::http::api_v1::convert;
@@ -241,7 +241,7 @@ impl<'a> VersionRow<'a> {
             version: entry.version,
             time,
             what: match version.action {
-                Some(action) => format!("{}: {}", action.as_str(), entry.status.as_str()),
+                Some(action) => format!("{}: {}", action.as_str(), status_word(entry.status)),
                 None => "as the original registry had it".to_string(),
             },
             by: by.as_str(),

@@ -11,6 +11,15 @@ pub(super) struct StatusBadge {
     pub(super) meaning: &'static str,
 }
 
+/// A status as the public reads it, also in the badge.
+pub(super) fn status_word(status: NamespaceStatus) -> &'static str {
+    match status {
+        NamespaceStatus::Candidate => "proposed",
+        NamespaceStatus::Refused => "declined",
+        other => other.as_str(),
+    }
+}
+
 /// The status of an entry at a time.
 pub(super) fn badge(entry: &NamespaceEntry, now: u64) -> StatusBadge {
     let (word, class, icon, meaning) = match entry.state(now) {

@@ -7,7 +7,7 @@ use handfast_registry::{NamespaceEntry, NamespacePage, NamespaceQuery, Namespace
 use hyper::header::LINK;
 use hyper::{Response, StatusCode};
 
-use super::entry_words::{StatusBadge, badge};
+use super::entry_words::{StatusBadge, badge, status_word};
 use super::{Asking, Form};
 use crate::http::api_v1::convert;
 use crate::http::pages::{Frame, filters};
@@ -106,7 +106,7 @@ impl Asking<'_> {
 
     /// The status of an entry, and whether it is maintained.
     pub(super) fn status_words(&self, entry: &NamespaceEntry) -> String {
-        let mut words = entry.state(self.now).as_str().to_string();
+        let mut words = status_word(entry.state(self.now)).to_string();
         if entry.historical {
             words.push_str(if entry.claimed {
                 ", historical, claimed"

@@ -5,6 +5,7 @@ use handfast_registry::{NewToken, Role, Token};
 use hyper::{Response, StatusCode};
 
 use crate::http::console::again::need_fresh;
+use crate::http::console::authorities::curl;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError, Flash, MenuItem};
 use crate::http::console::message::message;
@@ -68,10 +69,7 @@ fn tokens(
     };
     let same = [
         format!("handfast token create {account} --title TITLE --days 90"),
-        format!(
-            "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" {}/api/v1/tokens",
-            visit.base
-        ),
+        curl(visit, "GET", "/tokens"),
     ];
     let page = TokensPage {
         title: typed("title", ""),

@@ -5,12 +5,15 @@
 
 mod action_words;
 
+use std::fmt::Write as _;
+
 use askama::Template;
 use handfast_registry::{Action, ListedEvent};
 use hyper::header::CONTENT_DISPOSITION;
 use hyper::{Response, StatusCode};
 
 use self::action_words::action_words;
+use super::authorities::curl;
 use super::error_page::PageError;
 use super::frame::{ConsoleFrame, FieldError, MenuItem};
 use super::message::{message, sentence};
@@ -21,6 +24,7 @@ use crate::http::event_list::{
 };
 use crate::http::pages::filters;
 use crate::http::percent::{COMPONENT, encode};
+use crate::http::resolver::record_page::quoted;
 use crate::http::response::{Body, WithHeader, reply};
 
 #[rustfmt::skip]
@@ -127,11 +131,8 @@ fn respond(
         format!("/console/events{text}{mark}after={next}")
     });
     let same = [
-        "handfast log export FILE".to_string(),
-        format!(
-            "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" \"{}/api/v1/events{}\"",
-            visit.base, query.text
-        ),
+        command(visit),
+        curl(visit, "GET", &format!("/events{}", query.text)),
     ];
     let page = EventsPage {
         frame: ConsoleFrame::new(visit, "Events", MenuItem::Events)
@@ -170,6 +171,18 @@ fn respond(
         },
     };
     Ok(page.frame.respond(status, &page))
+}
+
+/// The command that lists the same events.
+fn command(visit: &Visit<'_>) -> String {
+    let mut command = "handfast log list".to_string();
+    for name in PARAMETERS {
+        if let Some(value) = visit.query(name).filter(|value| !value.is_empty()) {
+            // Writing to a string cannot fail.
+            let _ = write!(command, " --{name} {}", quoted(value));
+        }
+    }
+    command
 }
 
 fn shown(visit: &Visit<'_>, listed: &ListedEvent) -> ShownEvent {

@@ -10,6 +10,7 @@ use hyper::{Response, StatusCode};
 
 use self::checklist::{ChecklistItem, checklist};
 use self::own_requests::{OwnRequest, asked};
+use super::authorities::curl;
 use super::error_page::PageError;
 use super::frame::{ConsoleFrame, FieldError, Flash, MenuItem};
 use super::jobs::words::{ShownProgress, title as job_title};
@@ -103,6 +104,15 @@ struct ShownAuthority {
     active: u64,
     reserved: u64,
     withdrawn: u64,
+    /// Whether the names of all authorities below it are in the numbers.
+    is_complete: bool,
+}
+
+impl InboxPage<'_> {
+    /// Whether all names of the authorities are counted.
+    fn counts_all(&self) -> bool {
+        self.authorities.iter().all(|own| own.is_complete)
+    }
 }
 
 fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
@@ -126,10 +136,7 @@ fn inbox(
     let writable = visit.registry().writable_authorities(&visit.who(), 1)?;
     let same = [
         "handfast access list".to_string(),
-        format!(
-            "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" {}/api/v1/access-requests",
-            visit.base
-        ),
+        curl(visit, "GET", "/access-requests"),
     ];
     let page = InboxPage {
         decisions: u64::try_from(waiting.decisions()).unwrap_or(0),
@@ -296,14 +303,25 @@ fn ending(visit: &Visit<'_>) -> Result<Vec<EndingToken>, PageError> {
     Ok(ending.collect())
 }
 
+/// The authorities of the person, each with the names of all authorities below it.
 fn own_authorities(visit: &Visit<'_>) -> Vec<ShownAuthority> {
-    let own = visit.waiting().own.iter().map(|own| ShownAuthority {
-        title: own.title.clone(),
-        authority: own.authority.clone(),
-        path: format!("/console/authorities/{}", encode(&own.authority, COMPONENT)),
-        active: own.counts.active,
-        reserved: own.counts.reserved,
-        withdrawn: own.counts.withdrawn,
+    let all = &visit.waiting().own;
+    let keys = all.iter().map(|own| own.key.as_str());
+    // While the counts are rebuilt there are none.
+    let counts = visit.registry().counts_with_children(keys);
+    let counts = counts.unwrap_or_default();
+    let own = all.iter().map(|own| {
+        let names = counts.by_authority.get(&own.key).copied();
+        let names = names.unwrap_or_default();
+        ShownAuthority {
+            title: own.title.clone(),
+            authority: own.authority.clone(),
+            path: format!("/console/authorities/{}", encode(&own.authority, COMPONENT)),
+            active: names.active,
+            reserved: names.reserved,
+            withdrawn: names.withdrawn,
+            is_complete: counts.is_complete,
+        }
     });
     own.collect()
 }

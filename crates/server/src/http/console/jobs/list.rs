@@ -5,6 +5,7 @@ use handfast_registry::Job;
 use hyper::{Response, StatusCode};
 
 use super::words::{self, ShownJobState};
+use crate::http::console::authorities::curl;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, MenuItem};
 use crate::http::console::visit::Visit;
@@ -40,13 +41,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let found = visit.registry().latest_jobs(&visit.who(), before, PAGE)?;
     let jobs = found.jobs.into_iter().map(|job| listed(visit, job));
     let jobs = jobs.collect::<Result<_, _>>()?;
-    let same = [
-        "handfast job list".to_string(),
-        format!(
-            "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" {}/api/v1/jobs",
-            visit.base
-        ),
-    ];
+    let same = ["handfast job list".to_string(), curl(visit, "GET", "/jobs")];
     let page = JobsPage {
         frame: ConsoleFrame::new(visit, "Jobs", MenuItem::Jobs).same(same),
         jobs,

@@ -10,8 +10,9 @@ mod shown_preview;
 mod undo;
 pub(super) mod words;
 
-use handfast_registry::Job;
+use handfast_registry::{Job, JobKind};
 
+use super::again::need_fresh;
 use super::error_page::PageError;
 use super::page_table::{PageRoute, form, page};
 use super::visit::Visit;
@@ -32,6 +33,24 @@ pub(super) const PAGES: &[PageRoute] = &[
     page("/jobs/{job}/report", report::show),
     page("/jobs/{job}/report.csv", report::table),
 ];
+
+/// Asks for a fresh sign-in before a job of many names.
+fn need_fresh_for_many(visit: &Visit<'_>, kind: &JobKind) -> Result<(), PageError> {
+    let registry = visit.registry();
+    let names = match kind {
+        // Only a command or a program can send the file again.
+        JobKind::Import { .. } => 0,
+        JobKind::ReplaceUrl { authority, .. } | JobKind::SetTtl { authority, .. } => {
+            registry.counts(authority)?.with_children.total()
+        }
+        JobKind::Undo { job } => registry.job(*job)?.counts.changed,
+        JobKind::Withdraw { count, .. } => *count,
+    };
+    if names > MANY_NAMES {
+        need_fresh(visit)?;
+    }
+    Ok(())
+}
 
 /// The job of the path, if the person may see it.
 fn find(visit: &Visit<'_>) -> Result<Job, PageError> {

@@ -7,10 +7,10 @@ use askama::Template;
 use handfast_registry::{JobKind, JobPreview, Principal, RegistryError};
 use hyper::{Response, StatusCode};
 
-use super::MANY_NAMES;
+use super::need_fresh_for_many;
 use super::shown_preview::{MAX_PREVIEWED, PREVIEWED_ROWS, ShownPreview};
 use crate::http::api_v1::jobs::{self as api_jobs, Wanted};
-use crate::http::console::again::need_fresh;
+use crate::http::console::authorities::curl_with;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
 use crate::http::console::message::message;
@@ -89,15 +89,7 @@ pub(super) fn start(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             Vec::new(),
         ));
     }
-    if visit
-        .registry()
-        .counts(&typed.authority)?
-        .with_children
-        .total()
-        > MANY_NAMES
-    {
-        need_fresh(visit)?;
-    }
+    need_fresh_for_many(visit, &kind)?;
     match api_jobs::begin(&visit.web.api, &visit.who(), Wanted::Kind(kind)) {
         Ok(job) => Ok(see(&format!("/console/jobs/{}?done=started", job.number))),
         // The form was sent twice: the job is in the list.
@@ -245,11 +237,7 @@ fn respond(
 ) -> Response<Body> {
     let same = [
         typed.command(),
-        format!(
-            "curl -X POST -H \"Authorization: Bearer $HANDFAST_TOKEN\" -H 'Content-Type: \
-             application/json' {}/api/v1/jobs?dry-run=true -d @job.json",
-            visit.base
-        ),
+        curl_with(visit, "POST", "/jobs?dry-run=true", "@job.json"),
     ];
     let page = NewJobPage {
         frame: ConsoleFrame::new(visit, "Change many names", MenuItem::Jobs)

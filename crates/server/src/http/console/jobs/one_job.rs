@@ -5,8 +5,9 @@ use handfast_registry::{JobKind, Outcome};
 use hyper::{Response, StatusCode};
 
 use super::words::{self, ShownJobState, ShownProgress};
-use super::{find, report};
+use super::{find, need_fresh_for_many, report};
 use crate::http::api_v1::jobs::{self as api_jobs, Wanted};
+use crate::http::console::authorities::curl;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, Flash, MenuItem};
 use crate::http::console::see;
@@ -54,10 +55,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let title = words::title(&job.kind);
     let same = [
         format!("handfast job show {number}"),
-        format!(
-            "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" {}/api/v1/jobs/{number}",
-            visit.base
-        ),
+        curl(visit, "GET", &format!("/jobs/{number}")),
     ];
     let frame = ConsoleFrame::new(visit, format!("Job {number}: {title}"), MenuItem::Jobs)
         .crumbs([
@@ -126,7 +124,9 @@ pub(super) fn stop(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
 }
 
 pub(super) fn resume(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
-    let number = find(visit)?.number;
+    let job = find(visit)?;
+    need_fresh_for_many(visit, &job.kind)?;
+    let number = job.number;
     match api_jobs::begin(&visit.web.api, &visit.who(), Wanted::Resume(number)) {
         Ok(_) => Ok(see(&format!("/console/jobs/{number}?done=resumed"))),
         Err(problem) if ["done", "under-way"].contains(&problem.about.code.as_str()) => {

@@ -7,6 +7,7 @@ use hyper::header::CONTENT_DISPOSITION;
 use hyper::{Response, StatusCode};
 
 use super::{find, words};
+use crate::http::console::authorities::curl;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, MenuItem};
 use crate::http::console::visit::Visit;
@@ -72,11 +73,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     let next = found.last().map(|(last, _)| *last);
     let same = [
         format!("handfast job show {number}"),
-        format!(
-            "curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" \
-             {}/api/v1/jobs/{number}/outcomes",
-            visit.base
-        ),
+        curl(visit, "GET", &format!("/jobs/{number}/outcomes")),
     ];
     let page = ReportPage {
         frame: ConsoleFrame::new(visit, format!("Report of job {number}"), MenuItem::Jobs)

@@ -5,9 +5,9 @@ use handfast_registry::JobKind;
 use hyper::{Response, StatusCode};
 
 use super::shown_preview::{MAX_PREVIEWED, PREVIEWED_ROWS, ShownPreview};
-use super::{MANY_NAMES, find, words};
+use super::{find, need_fresh_for_many, words};
 use crate::http::api_v1::jobs::{self as api_jobs, Wanted};
-use crate::http::console::again::need_fresh;
+use crate::http::console::authorities::curl;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, MenuItem};
 use crate::http::console::see;
@@ -36,11 +36,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             .preview_job(&visit.who(), undo, MAX_PREVIEWED, PREVIEWED_ROWS)?;
     let same = [
         format!("handfast job undo {number} --dry-run"),
-        format!(
-            "curl -X POST -H \"Authorization: Bearer $HANDFAST_TOKEN\" \
-             {}/api/v1/jobs/{number}/undo?dry-run=true",
-            visit.base
-        ),
+        curl(visit, "POST", &format!("/jobs/{number}/undo?dry-run=true")),
     ];
     let page = JobUndoPage {
         frame: ConsoleFrame::new(visit, format!("Undo job {number}"), MenuItem::Jobs)
@@ -60,13 +56,10 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
 }
 
 pub(super) fn start(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
-    let undone = find(visit)?;
-    if undone.counts.changed > MANY_NAMES {
-        need_fresh(visit)?;
-    }
-    let job = undone.number;
-    let wanted = Wanted::Kind(JobKind::Undo { job });
-    match api_jobs::begin(&visit.web.api, &visit.who(), wanted) {
+    let job = find(visit)?.number;
+    let undo = JobKind::Undo { job };
+    need_fresh_for_many(visit, &undo)?;
+    match api_jobs::begin(&visit.web.api, &visit.who(), Wanted::Kind(undo)) {
         Ok(started) => Ok(see(&format!(
             "/console/jobs/{}?done=started",
             started.number

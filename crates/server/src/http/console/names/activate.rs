@@ -11,6 +11,7 @@ use hyper::{Response, StatusCode};
 use super::filters_in_url::UrlFilters;
 use super::minted::MintedList;
 use super::rows::NameRow;
+use crate::http::console::authorities::curl;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, Flash, MenuItem};
 use crate::http::console::see;
@@ -163,11 +164,7 @@ fn page(
     });
     let same = [
         format!("handfast name activate {example}"),
-        format!(
-            "curl -X POST -H \"Authorization: Bearer $HANDFAST_TOKEN\" \
-             {}/api/v1/names/{encoded}/activate",
-            visit.base
-        ),
+        curl(visit, "POST", &format!("/names/{encoded}/activate")),
     ];
     let number = u64::try_from(preview.rows.len()).unwrap_or_default();
     let page = ActivatePage {

@@ -134,7 +134,7 @@ impl NewNameForm {
                 );
             } else if value_type.to_ascii_uppercase().starts_with("HS_") {
                 let text = format!(
-                    "Value {row}: {value_type} is a type of the protocol. Create the name, then \
+                    "Value {row}: {value_type} is a type of the protocol. Make the name, then \
                      add it on its page."
                 );
                 wrong("value-type", text);

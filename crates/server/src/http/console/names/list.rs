@@ -11,6 +11,7 @@ use hyper::{Response, StatusCode};
 
 use super::filters_in_url::{Chip, SearchBy, UrlFilters};
 use super::rows::{NameRow, name_path};
+use crate::http::console::authorities::curl;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError, MenuItem};
 use crate::http::console::see;
@@ -322,10 +323,7 @@ fn count_of<T>(items: &[T]) -> u64 {
 
 /// Commands that come closest to this list.
 fn same(visit: &Visit<'_>, url: &UrlFilters) -> Vec<String> {
-    let curl = |path: String| {
-        let base = &visit.base;
-        format!("curl -H \"Authorization: Bearer $HANDFAST_TOKEN\" '{base}/api/v1/{path}'")
-    };
+    let curl = |path: String| curl(visit, "GET", &format!("/{path}"));
     let value = |text: &str| encode(text, COMPONENT);
     let mut lines = Vec::new();
     if !url.authority.is_empty() {

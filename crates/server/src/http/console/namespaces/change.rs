@@ -11,6 +11,7 @@ use hyper::{Response, StatusCode};
 
 use super::fields::{EntryFields, field_of, has_steps, missing, read};
 use super::{entry_of, path_of};
+use crate::http::console::authorities::curl_with;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
 use crate::http::console::message::message;
@@ -82,10 +83,11 @@ impl Changeable {
                 "handfast namespace {command} {name} --title {}",
                 quoted(&self.entry.form.title)
             ),
-            format!(
-                "curl -X {method} -H \"Authorization: Bearer $HANDFAST_TOKEN\" -H 'Content-Type: \
-                 application/json' {}/api/v1/namespaces{below} -d @namespace.json",
-                visit.base
+            curl_with(
+                visit,
+                method,
+                &format!("/namespaces{below}"),
+                "@namespace.json",
             ),
         ];
         // After a conflict the person has been told, and sends it again.

@@ -6,6 +6,7 @@ use hyper::{Response, StatusCode};
 
 use super::fields::{EntryFields, field_of, missing, read};
 use super::path_of;
+use crate::http::console::authorities::curl_with;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
 use crate::http::console::message::message;
@@ -28,11 +29,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
 fn respond(visit: &Visit<'_>, status: StatusCode, errors: Vec<FieldError>) -> Response<Body> {
     let same = [
         "handfast namespace propose --help".to_string(),
-        format!(
-            "curl -X POST -H \"Authorization: Bearer $HANDFAST_TOKEN\" -H 'Content-Type: \
-             application/json' {}/api/v1/namespaces -d @namespace.json",
-            visit.base
-        ),
+        curl_with(visit, "POST", "/namespaces", "@namespace.json"),
     ];
     let page = ProposePage {
         fields: EntryFields::typed(visit, false),

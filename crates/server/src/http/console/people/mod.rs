@@ -22,6 +22,7 @@ pub(super) const PAGES: &[PageRoute] = &[
     page("/people/invite", invite::show),
     form("/people/invite", invite::send),
     page("/people/{account}", person::show),
+    form("/people/{account}", person_actions::describe),
     form("/people/{account}/administrator", person_actions::administrator),
     page("/people/{account}/leave", leave::show),
     form("/people/{account}/leave", leave::leave),

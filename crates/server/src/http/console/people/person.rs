@@ -7,11 +7,12 @@ use hyper::StatusCode;
 use super::{path_of_group, path_of_person, seen_people};
 use crate::http::console::authorities::{Answered, because, curl, flash, path_of, titled};
 use crate::http::console::error_page::PageError;
-use crate::http::console::frame::{ConsoleFrame, Crumb, MenuItem};
+use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
 use crate::http::pages::words;
 use crate::http::percent::{COMPONENT, encode};
+use crate::http::resolver::record_page::quoted;
 
 /// How many roles a page has.
 const MAX_LISTED: usize = 200;
@@ -26,6 +27,11 @@ const DONE: &[(&str, &str, &str)] = &[
         "active",
         "Active again.",
         "The person can sign in, and their tokens count again.",
+    ),
+    (
+        "described",
+        "Saved.",
+        "This is how others see the person from now on.",
     ),
     (
         "administrator",
@@ -52,6 +58,7 @@ struct PersonPage<'a> {
     path: String,
     name: String,
     title: String,
+    typed: TypedDescription,
     details: Option<PersonDetails>,
     roles: Vec<ShownPersonRole>,
     is_cut: bool,
@@ -60,6 +67,12 @@ struct PersonPage<'a> {
     /// Whether the reader is an administrator and looks at somebody else.
     may_act: bool,
     is_own: bool,
+}
+
+/// Name and e-mail, as they are or as they were typed.
+struct TypedDescription {
+    title: String,
+    email: String,
 }
 
 /// What only the person and administrators see.
@@ -81,7 +94,7 @@ struct ShownPersonRole {
 }
 
 pub(super) fn show(visit: &Visit<'_>) -> Answered {
-    person_page(visit, StatusCode::OK, None)
+    person_page(visit, StatusCode::OK, None, None)
 }
 
 /// The answer about somebody whom the reader may not see, and about nobody.
@@ -93,6 +106,7 @@ pub(super) fn person_page(
     visit: &Visit<'_>,
     status: StatusCode,
     link: Option<(String, u64)>,
+    error: Option<FieldError>,
 ) -> Answered {
     let (registry, me) = (visit.registry(), visit.who());
     let subject = Principal::account(visit.id()).map_err(|_| nobody())?;
@@ -115,24 +129,41 @@ pub(super) fn person_page(
         Crumb::new("People", "/console/people"),
         Crumb::new(name.clone(), ""),
     ];
+    let may_act = is_administrator && !is_own;
     let encoded = encode(&name, COMPONENT);
-    let same = [
+    let mut same = vec![
         format!("handfast user holdings {name}"),
         curl(visit, "GET", &format!("/accounts/{encoded}/holdings")),
     ];
+    let email = details.as_ref().map(|details| &details.account.email);
+    if let Some(email) = email.filter(|_| may_act) {
+        let (title, email) = (quoted(&title), quoted(email));
+        same.push(format!(
+            "handfast user set {name} --title {title} --email {email}"
+        ));
+    }
+    let typed = error.as_ref().map(|_| TypedDescription {
+        title: visit.field("title").to_string(),
+        email: visit.field("email").to_string(),
+    });
     let page = PersonPage {
         frame: ConsoleFrame::new(visit, titled(&title, &name), MenuItem::People)
             .crumbs(crumbs)
             .flash(flash(visit, DONE))
+            .errors(error.into_iter().collect())
             .same(same),
         path: path_of_person(&subject),
+        typed: typed.unwrap_or_else(|| TypedDescription {
+            title: title.clone(),
+            email: email.cloned().unwrap_or_default(),
+        }),
         title: titled(&title, &name),
         name,
         details,
         roles,
         is_cut,
         link,
-        may_act: is_administrator && !is_own,
+        may_act,
         is_own,
     };
     Ok(page.frame.respond(status, &page))

@@ -12,10 +12,12 @@ use hyper::{Response, StatusCode};
 
 use super::changes::{ChangeLine, data_words, lines};
 use super::head::{NameHead, NameTab, path_of_name, quoted};
+use crate::http::console::authorities::curl;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
 use crate::http::console::visit::Visit;
 use crate::http::pages::{filters, words};
+use crate::http::percent::{COMPONENT, encode};
 use crate::http::resolver::event_words::{changed, state_words};
 use crate::http::response::{Body, WithHeader, reply};
 
@@ -134,7 +136,15 @@ pub(super) fn show_event(visit: &Visit<'_>) -> Result<Response<Body>, PageError>
             .frame(visit, &format!("Event {}", entry.event.number))
             .same([
                 format!("handfast name show {argument} --at {}", entry.event.number),
-                format!("curl {}?at={}", head.api(visit), entry.event.number),
+                curl(
+                    visit,
+                    "GET",
+                    &format!(
+                        "/names/{}?at={}",
+                        encode(&head.id, COMPONENT),
+                        entry.event.number
+                    ),
+                ),
             ]),
         after: entry.version.as_ref().map(PastRecord::new),
         entry: HistoryLine::new(visit, &head, &entry),
