@@ -6,13 +6,22 @@ use toml::{Table, Value};
 
 use super::file::{ConfigFile, FILE};
 
-/// Settings that are listed even if nothing is said of them.
-const LISTED: [&str; 5] = [
-    "web.certificate",
-    "web.contact",
-    "web.logo",
-    "web.name",
-    "web.public-url",
+/// Settings that are listed even if nothing is said of them, and what holds then.
+const LISTED: [(&str, &str); 14] = [
+    ("web.accent", "not set"),
+    ("web.accent-dark", "not set"),
+    ("web.access-log", "off"),
+    ("web.access-log-file", "not set"),
+    ("web.certificate", "not set"),
+    ("web.client-header", "not set"),
+    ("web.contact", "not set"),
+    ("web.footer", "not set"),
+    ("web.list-authorities", "true"),
+    ("web.logo", "not set"),
+    ("web.name", "not set"),
+    ("web.public-search", "false"),
+    ("web.public-url", "not set"),
+    ("web.trusted-proxies", "not set"),
 ];
 /// A key with one of these words may have a secret.
 const SECRET_WORDS: [&str; 4] = ["credential", "password", "secret", "token"];
@@ -30,8 +39,8 @@ pub(super) fn settings(
     flatten("", &Value::Table(read(printed)), &mut in_force);
     // The version of the file is no setting, and a folder may have no file.
     in_force.retain(|(key, _)| key != "version");
-    let unset = LISTED.into_iter().map(|key| (key, "not set"));
-    let unset: Vec<_> = unset
+    let unset: Vec<_> = LISTED
+        .into_iter()
         .filter(|(key, _)| in_force.iter().all(|(found, _)| found != key))
         .map(|(key, value)| (key.to_string(), value.to_string()))
         .collect();
@@ -105,5 +114,7 @@ mod tests {
         assert_eq!(origin("native.listen"), Some(("127.0.0.1:2641", "default")));
         assert_eq!(origin("web.public-url"), Some(("not set", "default")));
         assert_eq!(origin("version"), None);
+        assert_eq!(origin("web.access-log"), Some(("off", "default")));
+        assert_eq!(origin("web.list-authorities"), Some(("true", "default")));
     }
 }
