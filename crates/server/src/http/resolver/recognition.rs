@@ -137,7 +137,12 @@ impl Recognition {
             words: specific
                 .map(|(_, error)| words_of(error))
                 .unwrap_or_default(),
-            advice: failure.detail.clone(),
+            // What is exactly wrong in the parts of an identifier has its own remedy. A text
+            // without parts may be none at all.
+            advice: match specific {
+                Some((typed, _)) if typed.contains(['/', ':']) => String::new(),
+                _ => failure.detail.clone(),
+            },
             mark: specific.map(|(typed, error)| MarkedText::new(typed, error.at())),
         }
     }
