@@ -231,6 +231,16 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   find.focus();
 });
+// The menu of the account closes by Escape and by a click beside it.
+const account = document.querySelector("details.who");
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !account?.open) return;
+  account.open = false;
+  account.querySelector("summary").focus();
+});
+document.addEventListener("click", (event) => {
+  if (account?.open && !account.contains(event.target)) account.open = false;
+});
 for (const same of document.querySelectorAll("details.same")) {
   try {
     same.open ||= localStorage.getItem("same") === "open";
