@@ -231,7 +231,9 @@ fn a_form_changes_what_was_changed_in_it_and_says_so_before() {
     let preview = browser.send_form(&edit, &page, &[("text-10", "Plan of the port")]);
     assert_eq!(preview.status, 200);
     assert!(preview.body.contains("<b>port</b>"), "{}", preview.body);
-    assert!(preview.body.contains("No value is removed."));
+    assert!(preview.body.contains("Nothing else changes."));
+    assert!(preview.body.contains(">before: <"));
+    assert!(!preview.body.contains("is removed") && !preview.body.contains(">removed: <"));
     assert_eq!(
         text_of(&server.registry, "20.1/map", 10).unwrap(),
         "Plan of the harbour"

@@ -11,6 +11,8 @@ const MAX_DATA: usize = 2_000;
 /// A line of a difference: a value before the change, or after it.
 pub(super) struct ChangeLine {
     pub(super) is_added: bool,
+    /// Whether the value was there before the change and is there after it.
+    pub(super) is_changed: bool,
     pub(super) index: u32,
     pub(super) value_type: String,
     /// What both sides have at their start.
@@ -33,10 +35,11 @@ pub(super) fn lines(changes: &[Difference]) -> Vec<ChangeLine> {
             _ => false,
         };
         let words = |value: &Value<'_>| {
+            let data = with_line_marks(&data_words(value));
             if says_all {
-                format!("{} ({})", data_words(value), properties(value))
+                format!("{data} ({})", properties(value))
             } else {
-                data_words(value)
+                data
             }
         };
         let (was, now) = (before.map(words), after.map(words));
@@ -56,6 +59,7 @@ pub(super) fn lines(changes: &[Difference]) -> Vec<ChangeLine> {
             };
             ChangeLine {
                 is_added,
+                is_changed: has_both,
                 index: value.index,
                 value_type: value.value_type.to_string(),
                 start: start.to_string(),
@@ -71,6 +75,11 @@ pub(super) fn lines(changes: &[Difference]) -> Vec<ChangeLine> {
         lines.extend(after.zip(now).map(|(value, text)| line(value, &text, true)));
     }
     lines
+}
+
+/// A text in which the ends of lines can be seen.
+fn with_line_marks(text: &str) -> String {
+    text.replace('\r', "␍").replace('\n', "↵\n")
 }
 
 /// How many values are removed and not replaced.
@@ -188,6 +197,12 @@ mod tests {
             after: Some(after),
         };
         assert!(lines(&[change])[1].middle.contains("60"));
+        let lined = |data: &str| Difference {
+            index: 1,
+            before: None,
+            after: Some(value(1, data)),
+        };
+        assert_eq!(lines(&[lined("a\nb")])[0].start, "a↵\nb");
         let secret = Value::new(300, "HS_SECKEY", b"hunter2");
         assert!(!data_words(&secret).contains("hunter2"));
         assert!(data_words(&Value::new(1, "X", &[0, 255])).contains("00FF"));

@@ -226,6 +226,7 @@ impl PastRecord {
     pub(super) fn new(record: &Record) -> Self {
         let values = record.values.iter().map(|value| ChangeLine {
             is_added: true,
+            is_changed: false,
             index: value.index,
             value_type: value.value_type.to_string(),
             start: data_words(value),
