@@ -32,6 +32,10 @@ pub struct ListedEvent {
     /// The authority that it is about; empty for accounts, groups and tokens.
     #[schemars(example = &"20.1000")]
     pub authority: String,
+    /// What was done to which account, group, token or role; `null` if there is nothing more to
+    /// say, or if the caller may not know it.
+    #[schemars(example = &"write to ann")]
+    pub detail: Option<String>,
     /// The number of the event.
     #[schemars(example = 7)]
     pub event: u64,

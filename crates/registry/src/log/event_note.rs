@@ -28,6 +28,12 @@ impl EventNote {
         [NOTES, &number.to_be_bytes()[..]].concat()
     }
 
+    /// Whether the text names a principal.
+    pub(crate) fn names(&self, who: &Principal) -> bool {
+        let key = who.key();
+        self.text.split(' ').any(|word| word == key)
+    }
+
     pub(crate) fn commitments(&self) -> Commitments {
         Commitments::to(&self.seed, [(0, self.text.as_bytes())].into_iter())
     }
@@ -56,9 +62,7 @@ impl Registry {
             let Some(note) = view.event_note(number)? else {
                 return Ok(None);
             };
-            let key = who.key();
-            let is_named = note.text.split(' ').any(|word| word == key);
-            let may_read = is_named
+            let may_read = note.names(who)
                 || view.may_do_all(who)?
                 || view.actor(&view.existing_event(number)?.actor)?.as_ref() == Some(who);
             Ok(Some(note.text).filter(|_| may_read))

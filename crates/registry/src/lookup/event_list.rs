@@ -48,6 +48,9 @@ pub struct ListedEvent {
     /// The name that it is about. `None` if it is about none, or if the event hides a name that was
     /// erased, or that was not found because its authority has very many names.
     pub name: Option<String>,
+    /// What was done to which account, group, token or role, such as `write to ann`, if the
+    /// principal may know it. It is not part of the public log.
+    pub detail: Option<String>,
 }
 
 /// A page of a list of events.
@@ -103,6 +106,7 @@ impl Registry {
                 search.blocks(derived.as_ref())?;
             }
             view.find_hidden_names(&mut search.page.events)?;
+            view.add_details(who, &mut search.page.events)?;
             Ok(search.page)
         })
     }
@@ -310,7 +314,12 @@ impl<'s> EventSearch<'s> {
             (Subject::Hidden(_) | Subject::None, None) => None,
         };
         let who = self.view.actor(&event.actor)?;
-        self.page.events.push(ListedEvent { event, who, name });
+        self.page.events.push(ListedEvent {
+            event,
+            who,
+            name,
+            detail: None,
+        });
         Ok(true)
     }
 }

@@ -2,6 +2,7 @@
 //! search, and lists with filters.
 
 pub(crate) mod actor_filter;
+pub(crate) mod event_detail;
 pub(crate) mod event_list;
 pub(crate) mod fast_path;
 pub(crate) mod hidden_names;

@@ -117,7 +117,15 @@ pub(crate) fn path_of(key: &str) -> &str {
 }
 
 pub(crate) fn csv(events: &[ListedEvent]) -> String {
-    let mut csv = Csv::new(&["event", "time", "action", "name", "authority", "who"]);
+    let mut csv = Csv::new(&[
+        "event",
+        "time",
+        "action",
+        "name",
+        "authority",
+        "who",
+        "detail",
+    ]);
     for listed in events {
         let event = &listed.event;
         csv.row(&[
@@ -127,6 +135,7 @@ pub(crate) fn csv(events: &[ListedEvent]) -> String {
             listed.name.as_deref().unwrap_or_default(),
             path_of(&event.authority),
             &who(listed),
+            listed.detail.as_deref().unwrap_or_default(),
         ]);
     }
     csv.finish()
@@ -171,7 +180,11 @@ pub(crate) fn atom(events: &[ListedEvent], place: &FeedPlace<'_>) -> String {
         xml.open("entry", &[]);
         xml.text("id", &format!("{}/console/events#{number}", place.base));
         let title = format!("{} {subject}", event.action.as_str());
-        xml.text("title", title.trim_end());
+        let title = title.trim_end();
+        match &listed.detail {
+            Some(detail) => xml.text("title", &format!("{title}: {detail}")),
+            None => xml.text("title", title),
+        }
         xml.text("updated", &rfc3339(event.time));
         let who = who(listed);
         if !who.is_empty() {

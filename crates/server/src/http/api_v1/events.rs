@@ -53,6 +53,7 @@ fn shown(listed: &ListedEvent) -> api::ListedEvent {
     api::ListedEvent {
         action: event.action.as_str().to_string(),
         authority: path_of(&event.authority).to_string(),
+        detail: listed.detail.clone(),
         event: event.number,
         name: listed.name.clone(),
         time: rfc3339(event.time),
