@@ -2,12 +2,14 @@
 
 mod checklist;
 mod decide;
+mod own_requests;
 
 use askama::Template;
 use handfast_registry::{AccessRequest, AuthorityRequest, NamespaceStatus, Principal};
 use hyper::{Response, StatusCode};
 
 use self::checklist::{ChecklistItem, checklist};
+use self::own_requests::{OwnRequest, asked};
 use super::error_page::PageError;
 use super::frame::{ConsoleFrame, FieldError, Flash, MenuItem};
 use super::jobs::words::{ShownProgress, title as job_title};
@@ -41,6 +43,8 @@ struct InboxPage<'a> {
     reviews: Vec<ShownReview>,
     running: Vec<RunningJob>,
     ending: Vec<EndingToken>,
+    /// What the person has asked for, and the answers.
+    asked: Vec<OwnRequest>,
     authorities: Vec<ShownAuthority>,
     as_of_event: u64,
     may_create: bool,
@@ -133,6 +137,7 @@ fn inbox(
         reviews: reviews(visit),
         running: running(visit)?,
         ending: ending(visit)?,
+        asked: asked(visit)?,
         authorities: own_authorities(visit),
         as_of_event: waiting.as_of_event,
         may_create: !writable.is_empty(),
