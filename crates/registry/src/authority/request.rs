@@ -33,7 +33,9 @@ impl Registry {
                 && let AuthorityStatus::Requested { by } = &requested.status
             {
                 // Who asked is for those who decide.
-                let problem = if change_set.is_visible(change_set.who(), &requested)? {
+                let problem = if by == change_set.who() {
+                    format!("you have asked for {path} already: wait until that is decided")
+                } else if change_set.is_visible(change_set.who(), &requested)? {
                     format!("{by} has asked for {path}: approve or decline that first")
                 } else {
                     format!("somebody has asked for {path}: wait until that is decided")

@@ -6,6 +6,7 @@ use hyper::{Response, StatusCode};
 
 use super::authorities;
 use super::frame::{ConsoleFrame, MenuItem};
+use super::message::{remedy, sentence};
 use super::visit::Visit;
 use crate::http::api_v1::problem::Problem;
 use crate::http::response::Body;
@@ -57,7 +58,10 @@ impl PageError {
         let hint = match problem.about.hint.as_deref().unwrap_or_default() {
             _ if is_missing_name => "Check the spelling, or look for it in the list.".to_string(),
             // Commands and their flags are for people at a terminal.
-            hint if hint.contains("`handfast ") || hint.contains(" --") => String::new(),
+            hint if hint.contains("`handfast ") || hint.contains(" --") => {
+                remedy(&problem.about.code).to_string()
+            }
+            "" => remedy(&problem.about.code).to_string(),
             hint => sentence(hint),
         };
         let page = ErrorPage {
@@ -86,24 +90,6 @@ impl From<RegistryError> for PageError {
             None => Self::Problem(problem),
         }
     }
-}
-
-/// A message of the registry as a sentence.
-pub(super) fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let Some(first) = letters.next() else {
-        return String::new();
-    };
-    let end = if text.ends_with(['.', '!', '?']) {
-        ""
-    } else {
-        "."
-    };
-    first
-        .to_uppercase()
-        .chain(letters)
-        .chain(end.chars())
-        .collect()
 }
 
 #[derive(Template)]

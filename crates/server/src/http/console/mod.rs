@@ -16,6 +16,7 @@ mod events;
 mod frame;
 mod inbox;
 mod jobs;
+mod message;
 mod names;
 mod namespaces;
 mod origin;

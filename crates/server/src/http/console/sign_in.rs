@@ -9,8 +9,9 @@ use hyper::header::{RETRY_AFTER, SET_COOKIE};
 use hyper::{Response, StatusCode};
 
 use super::authorities::curl_with;
-use super::error_page::{PageError, sentence};
+use super::error_page::PageError;
 use super::frame::{ConsoleFrame, FieldError, MenuItem};
+use super::message::message;
 use super::page_table::{PageRoute, find, form, hashing, open, page};
 use super::visit::{Person, Visit};
 use super::{cookie, see};
@@ -279,7 +280,7 @@ fn password_page(
             .same(same),
         account: account.clone(),
         has_password: visit.registry().has_password(account)?,
-        is_first: visit.query("first").is_some(),
+        is_first: visit.query("first").is_some() || !visit.field("first").is_empty(),
     };
     Ok(page.frame.respond(status, &page))
 }
@@ -320,7 +321,7 @@ pub(super) fn set_password(visit: &Visit<'_>) -> Result<Response<Body>, PageErro
     {
         Ok(session) => Ok(signed_in(visit, &session, "/console/?done=password")),
         Err(error) if error.is_failure() => Err(error.into()),
-        Err(error) => invalid("password", sentence(&error.to_string())),
+        Err(error) => invalid("password", message(&error)),
     }
 }
 

@@ -5,8 +5,9 @@ use handfast_registry::{AccountChange, AccountRole, Principal};
 use hyper::{Response, StatusCode};
 
 use crate::http::console::authorities::curl;
-use crate::http::console::error_page::{PageError, sentence};
+use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError, Flash, MenuItem};
+use crate::http::console::message::message;
 use crate::http::console::names::one_name::quoted;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
@@ -128,7 +129,7 @@ pub(super) fn change(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             } else {
                 "title"
             };
-            let error = FieldError::new(field, sentence(&error.to_string()));
+            let error = FieldError::new(field, message(&error));
             let typed = (title.to_string(), email.to_string(), error);
             overview(visit, StatusCode::UNPROCESSABLE_ENTITY, Some(typed))
         }

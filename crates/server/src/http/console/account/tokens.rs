@@ -5,12 +5,16 @@ use handfast_registry::{NewToken, Role, Token};
 use hyper::{Response, StatusCode};
 
 use crate::http::console::again::need_fresh;
-use crate::http::console::error_page::{PageError, sentence};
+use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError, Flash, MenuItem};
+use crate::http::console::message::message;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
 use crate::http::response::Body;
+
+/// How many days a token lasts at most.
+const MAX_DAYS: u64 = handfast_api::limits::TOKEN_DAYS;
 
 #[derive(Template)]
 #[template(path = "console/tokens.html")]
@@ -86,46 +90,70 @@ fn tokens(
 }
 
 pub(super) fn create(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
-    need_fresh(visit)?;
     let person = visit.person()?;
-    let invalid = |field: &str, text: String| {
-        let errors = vec![FieldError::new(field, text)];
-        tokens(visit, StatusCode::UNPROCESSABLE_ENTITY, None, errors)
+    let (registry, account) = (visit.registry(), &person.session.account);
+    let invalid = |errors| tokens(visit, StatusCode::UNPROCESSABLE_ENTITY, None, errors);
+    let new = match typed_token(visit)? {
+        Ok(new) => new,
+        Err(errors) => return invalid(errors),
     };
-    if visit.field("title").trim().is_empty() {
-        return invalid(
-            "title",
-            "Say what it is for: the list of tokens shows it.".to_string(),
-        );
+    // Only a form that can be carried out is worth the password.
+    need_fresh(visit)?;
+    match registry.create_token(&person.who, account, new) {
+        Ok((secret, _)) => tokens(visit, StatusCode::CREATED, Some(secret), Vec::new()),
+        Err(error) if error.is_failure() => Err(error.into()),
+        Err(error) => {
+            let field = match error.code() {
+                "bad-expiry" => "days",
+                "too-large" => "title",
+                "too-many-tokens" => "",
+                _ => "authority",
+            };
+            invalid(vec![FieldError::new(field, message(&error))])
+        }
     }
-    let Ok(days) = visit.field("days").parse() else {
-        return invalid(
-            "days",
-            "Write for how many days it counts, such as 90.".to_string(),
-        );
-    };
+}
+
+/// The token that the form describes, or everything that is wrong with the form.
+fn typed_token(visit: &Visit<'_>) -> Result<Result<NewToken, Vec<FieldError>>, PageError> {
+    let mut errors = Vec::new();
+    let title = visit.field("title");
+    if title.is_empty() {
+        let text = "Say what it is for: the list of tokens shows it.";
+        errors.push(FieldError::new("title", text));
+    }
+    let authority = Some(visit.field("authority")).filter(|authority| !authority.is_empty());
+    if let Some(path) = authority {
+        match visit.registry().authority(&visit.who(), path) {
+            Ok(_) => {}
+            Err(error) if error.is_failure() => return Err(error.into()),
+            Err(error) => errors.push(FieldError::new("authority", message(&error))),
+        }
+    }
     let role = match visit.field("role") {
         "" => None,
-        text => match text.parse::<Role>() {
-            Ok(role) => Some(role),
-            Err(error) => return invalid("role", error.to_string()),
-        },
+        text => {
+            let role = text.parse::<Role>();
+            if role.is_err() {
+                errors.push(FieldError::new("role", "Choose a role."));
+            }
+            role.ok()
+        }
     };
-    let authority = Some(visit.field("authority")).filter(|authority| !authority.is_empty());
-    let new = NewToken {
-        title: visit.field("title").to_string(),
+    let days = visit.field("days").parse().unwrap_or_default();
+    if !(1..=MAX_DAYS).contains(&days) {
+        let text = format!("Write for how many days it counts: 1 to {MAX_DAYS}, such as 90.");
+        errors.push(FieldError::new("days", text));
+    }
+    if !errors.is_empty() {
+        return Ok(Err(errors));
+    }
+    Ok(Ok(NewToken {
+        title: title.to_string(),
         authority: authority.map(str::to_string),
         role,
         days,
-    };
-    match visit
-        .registry()
-        .create_token(&person.who, &person.session.account, new)
-    {
-        Ok((secret, _)) => tokens(visit, StatusCode::CREATED, Some(secret), Vec::new()),
-        Err(error) if error.is_failure() => Err(error.into()),
-        Err(error) => invalid("title", sentence(&error.to_string())),
-    }
+    }))
 }
 
 pub(super) fn revoke(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {

@@ -5,9 +5,10 @@ use handfast_registry::{AuthorityNode, RegistryError, Role};
 use hyper::StatusCode;
 
 use super::here::{Answered, AuthorityHead, Here, curl, is_wrong_input, titled};
-use super::new::{TypedAuthority, wrong_path};
+use super::new::TypedAuthority;
 use super::path_of;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
+use crate::http::console::message::message;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -124,8 +125,8 @@ pub(super) fn create(visit: &Visit<'_>) -> Answered {
     };
     match made {
         Ok(path) => Ok(see(&format!("{}?done={done}", path_of(&path.to_string())))),
-        Err(error @ RegistryError::AuthorityExists(_)) => invalid("authority", error.to_string()),
-        Err(error) if is_wrong_input(&error) => invalid(typed.field_of(&error), wrong_path(&error)),
+        Err(error @ RegistryError::AuthorityExists(_)) => invalid("authority", message(&error)),
+        Err(error) if is_wrong_input(&error) => invalid(typed.field_of(&error), message(&error)),
         Err(error) => Err(error.into()),
     }
 }

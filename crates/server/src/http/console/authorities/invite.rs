@@ -8,6 +8,7 @@ use hyper::StatusCode;
 use super::here::{Answered, AuthorityHead, Here, curl_with, is_wrong_input};
 use crate::http::console::again::need_fresh;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
+use crate::http::console::message::message;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
 
@@ -143,7 +144,7 @@ pub(super) fn send(visit: &Visit<'_>) -> Answered {
             let made = ShownInvitation::new(visit, made);
             invite_page(visit, StatusCode::CREATED, Some(made), None)
         }
-        Err(error) if is_wrong_input(&error) => invalid(field_of(&error), error.to_string()),
+        Err(error) if is_wrong_input(&error) => invalid(field_of(&error), message(&error)),
         Err(error) => Err(error.into()),
     }
 }

@@ -6,8 +6,8 @@ use hyper::StatusCode;
 
 use super::here::{Answered, curl, is_wrong_input};
 use super::path_of;
-use crate::http::console::error_page::sentence;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
+use crate::http::console::message::message;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 
@@ -118,7 +118,7 @@ fn new_page(visit: &Visit<'_>, status: StatusCode, error: Option<FieldError>) ->
 pub(super) fn create(visit: &Visit<'_>) -> Answered {
     let typed = TypedAuthority::read(visit);
     let invalid = |error: &RegistryError| {
-        let error = FieldError::new(typed.field_of(error), wrong_path(error));
+        let error = FieldError::new(typed.field_of(error), message(error));
         new_page(visit, StatusCode::UNPROCESSABLE_ENTITY, Some(error))
     };
     if typed.authority.is_empty() {
@@ -149,16 +149,5 @@ pub(super) fn create(visit: &Visit<'_>) -> Answered {
         ))),
         Err(error) if is_wrong_input(&error) => invalid(&error),
         Err(error) => Err(error.into()),
-    }
-}
-
-/// What is wrong with a path, and what to do.
-pub(super) fn wrong_path(error: &RegistryError) -> String {
-    let text = sentence(&error.to_string());
-    match error.hint() {
-        Some(hint) if matches!(error, RegistryError::Identifier { .. }) => {
-            format!("{text} {}", sentence(&hint))
-        }
-        _ => text,
     }
 }

@@ -7,6 +7,7 @@ use hyper::StatusCode;
 use super::here::{Answered, AuthorityHead, Here, because, curl, flash, is_wrong_input, titled};
 use crate::http::console::again::need_fresh;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
+use crate::http::console::message::{message, nobody_called, sentence};
 use crate::http::console::people::path_of_person;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
@@ -194,7 +195,7 @@ pub(super) fn grant(visit: &Visit<'_>) -> Answered {
         Err(_) if visit.field("to").is_empty() => {
             return invalid("to", "Write an account, or group:NAME.".to_string());
         }
-        Err(error) => return invalid("to", error.to_string()),
+        Err(error) => return invalid("to", sentence(&error.to_string())),
     };
     let role: Role = match visit.field("role").parse() {
         Ok(role) => role,
@@ -213,14 +214,10 @@ pub(super) fn grant(visit: &Visit<'_>) -> Answered {
         .act_on_authority(&visit.who(), &here.id(), None, action);
     match done {
         Ok(()) => Ok(see(&format!("{}/people?done=granted", here.path()))),
-        Err(error) if error.code() == "no-account" => {
-            let text = format!("There is no account {to}. Check the spelling, or invite a person.");
-            invalid("to", text)
+        Err(error) if matches!(error.code(), "no-account" | "no-group") => {
+            invalid("to", nobody_called(&to))
         }
-        Err(error) if error.code() == "no-group" => {
-            invalid("to", format!("There is no {to}. Check the spelling."))
-        }
-        Err(error) if is_wrong_input(&error) => invalid("to", error.to_string()),
+        Err(error) if is_wrong_input(&error) => invalid("to", message(&error)),
         Err(error) => Err(error.into()),
     }
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::here::{Answered, AuthorityHead, Here, curl, flash, is_wrong_input};
 use crate::http::console::frame::{ConsoleFrame, FieldError};
+use crate::http::console::message::message;
 use crate::http::console::names::one_name::{options, quoted};
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
@@ -34,6 +35,8 @@ struct AuthorityPolicyPage<'a> {
     /// `prefix`, `urn` or another scheme.
     scheme: &'static str,
     has_names: bool,
+    /// What holds now, whatever was typed.
+    stored: TypedPolicy,
 }
 
 /// The fields of the form.
@@ -186,6 +189,7 @@ fn policy_page(
             None => "other",
         },
         has_names: here.has(Role::Read) && own.total() > 0,
+        stored: TypedPolicy::stored(here),
     };
     Ok(page.frame.respond(status, &page))
 }
@@ -277,6 +281,7 @@ pub(super) fn change(visit: &Visit<'_>) -> Answered {
         expects: visit.field("version").parse().ok(),
         ..typed.change(&here, ttl)
     };
+    let changes_profile = change.cordra.is_some();
     let done = visit
         .registry()
         .change_authority(&visit.who(), &here.id(), change);
@@ -287,17 +292,20 @@ pub(super) fn change(visit: &Visit<'_>) -> Answered {
                         at it and save again.";
             invalid(typed, "", text.to_string())
         }
-        Err(error) if is_wrong_input(&error) => invalid(typed, field_of(&error), error.to_string()),
+        Err(error) if is_wrong_input(&error) => {
+            invalid(typed, field_of(&error, changes_profile), message(&error))
+        }
         Err(error) => Err(error.into()),
     }
 }
 
 /// The field that an error is about.
-fn field_of(error: &RegistryError) -> &'static str {
+fn field_of(error: &RegistryError, changes_profile: bool) -> &'static str {
     match error.code() {
         "bad-pattern" => "pattern",
         "permanent" | "erased-names" => "persistence",
         "not-cordra" | "case-of-cordra" => "profile",
+        "case-fixed" | "prefix-policy" if changes_profile => "profile",
         "case-fixed" | "always-insensitive" | "case-of-nid" | "prefix-policy" => "case",
         "too-large" => "meaning",
         _ => "",

@@ -12,6 +12,7 @@ use super::path_of;
 use crate::http::console::again::need_fresh_for_admin;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
+use crate::http::console::message::message;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -227,7 +228,7 @@ pub(super) fn decide(visit: &Visit<'_>) -> Answered {
             return requests_page(visit, StatusCode::CONFLICT, Some(error));
         }
         Err(error) if is_wrong_input(&error) => {
-            let error = FieldError::new("", error.to_string());
+            let error = FieldError::new("", message(&error));
             return requests_page(visit, StatusCode::UNPROCESSABLE_ENTITY, Some(error));
         }
         done => done?,

@@ -7,6 +7,7 @@ use hyper::StatusCode;
 use super::here::{Answered, AuthorityHead, Here, curl_with, is_wrong_input};
 use crate::http::console::again::need_fresh;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
+use crate::http::console::message::message;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -73,7 +74,7 @@ pub(super) fn transfer(visit: &Visit<'_>) -> Answered {
     };
     need_fresh(visit)?;
     let action = AuthorityAction::Transfer {
-        to: to.clone(),
+        to,
         creates_account: false,
     };
     let expected = visit.field("version").parse().ok();
@@ -82,10 +83,7 @@ pub(super) fn transfer(visit: &Visit<'_>) -> Answered {
         .act_on_authority(&visit.who(), &here.id(), expected, action);
     match done {
         Ok(()) => Ok(see(&format!("{}?done=transferred", here.path()))),
-        Err(error) if error.code() == "no-account" => invalid(format!(
-            "There is no account {to}. Check the spelling, or invite the person first."
-        )),
-        Err(error) if is_wrong_input(&error) => invalid(error.to_string()),
+        Err(error) if is_wrong_input(&error) => invalid(message(&error)),
         Err(error) => Err(error.into()),
     }
 }

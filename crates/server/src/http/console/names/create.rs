@@ -11,6 +11,7 @@ use super::one_name::{options, quoted};
 use super::rows::name_path;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
+use crate::http::console::message::{message, sentence};
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -188,9 +189,10 @@ fn words_of(visit: &Visit<'_>, error: &RegistryError) -> (String, Option<String>
             );
             (text, None)
         }
-        RegistryError::Identifier { source, .. } => {
-            (format!("{source}. {}", source.remedy()), None)
-        }
+        RegistryError::Identifier { source, .. } => (
+            sentence(&format!("{source}. {}", sentence(source.remedy()))),
+            None,
+        ),
         RegistryError::Denied { needs, authority } => {
             let text = format!(
                 "You may not create names under {authority}: the role {needs} is missing. Ask a \
@@ -198,7 +200,7 @@ fn words_of(visit: &Visit<'_>, error: &RegistryError) -> (String, Option<String>
             );
             (text, None)
         }
-        error => (error.to_string(), None),
+        error => (message(error), None),
     }
 }
 

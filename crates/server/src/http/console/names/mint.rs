@@ -12,6 +12,7 @@ use super::authority_choice::AuthorityChoices;
 use super::one_name::{options, quoted};
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
+use crate::http::console::message::message;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -206,7 +207,7 @@ fn examples(
             ..Examples::default()
         }),
         Err(error) if error.is_failure() => Err(error),
-        Err(error) => Ok(problem(error.to_string())),
+        Err(error) => Ok(problem(message(&error))),
     }
 }
 
@@ -260,9 +261,10 @@ pub(super) fn mint(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
                 | RegistryError::NoAuthority(_)
                 | RegistryError::Retired(_) => "authority",
                 RegistryError::Quota { .. } => "count",
+                RegistryError::Value { .. } => "urls",
                 _ => "style",
             };
-            let errors = vec![FieldError::new(field, error.to_string())];
+            let errors = vec![FieldError::new(field, message(&error))];
             page(visit, invalid, form, errors)
         }
         (Ok(()), None) => Err(PageError::not_found("No name was made.")),

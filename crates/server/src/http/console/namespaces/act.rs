@@ -7,6 +7,7 @@ use super::entry::{TypedAct, entry};
 use super::path_of;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::FieldError;
+use crate::http::console::message::message;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::response::Body;
@@ -56,14 +57,14 @@ pub(super) fn take(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
         Err(error) => {
             let (field, text) = match error.code() {
                 "bad-reason" => ("why", "Say why. Everybody can read it.".to_string()),
-                "bad-date" | "planned" => ("until", error.to_string()),
-                "clash" => ("despite", error.to_string()),
+                "bad-date" | "planned" => ("until", message(&error)),
+                "clash" => ("despite", message(&error)),
                 "other-version" => (
                     "why",
                     "Somebody else has changed the entry. Look at it again, and decide then."
                         .to_string(),
                 ),
-                _ => ("why", error.to_string()),
+                _ => ("why", message(&error)),
             };
             invalid(field, text, typed)
         }

@@ -13,6 +13,7 @@ use super::fields::{EntryFields, field_of, has_steps, missing, read};
 use super::{entry_of, path_of};
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
+use crate::http::console::message::message;
 use crate::http::console::names::one_name::quoted;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
@@ -177,6 +178,6 @@ pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             let errors = vec![FieldError::new("title", text)];
             Ok(found.respond(visit, StatusCode::CONFLICT, fields, None, errors))
         }
-        Err(error) => invalid(vec![FieldError::new(field_of(&error), error.to_string())]),
+        Err(error) => invalid(vec![FieldError::new(field_of(&error), message(&error))]),
     }
 }

@@ -7,6 +7,7 @@ use hyper::{Response, StatusCode};
 use super::{ShownStatus, entry_of, path_of};
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, Flash, MenuItem};
+use crate::http::console::message::message;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -280,7 +281,7 @@ pub(super) fn comment(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
                 comment: text.to_string(),
                 ..TypedAct::default()
             };
-            let errors = vec![FieldError::new("comment", error.to_string())];
+            let errors = vec![FieldError::new("comment", message(&error))];
             entry(visit, StatusCode::UNPROCESSABLE_ENTITY, typed, errors)
         }
     }

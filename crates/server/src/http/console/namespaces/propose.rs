@@ -8,6 +8,7 @@ use super::fields::{EntryFields, field_of, missing, read};
 use super::path_of;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
+use crate::http::console::message::message;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::response::Body;
@@ -79,7 +80,7 @@ pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
                 "title" => "namespace",
                 field => field,
             };
-            invalid(vec![FieldError::new(field, error.to_string())])
+            invalid(vec![FieldError::new(field, message(&error))])
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::http::console::again::need_fresh;
 use crate::http::console::authorities::invite::{ShownInvitation, TypedInvitation, field_of};
 use crate::http::console::authorities::{Answered, curl_with, is_wrong_input};
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
+use crate::http::console::message::message;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
 
@@ -91,7 +92,7 @@ pub(super) fn send(visit: &Visit<'_>) -> Answered {
             } else {
                 field_of(&error)
             };
-            invalid(field, error.to_string())
+            invalid(field, message(&error))
         }
         Err(error) => Err(error.into()),
     }

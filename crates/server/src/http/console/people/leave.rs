@@ -12,6 +12,7 @@ use crate::http::console::again::need_fresh;
 use crate::http::console::authorities::{Answered, curl, titled};
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
+use crate::http::console::message::nobody_called;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -99,7 +100,7 @@ pub(super) fn leave(visit: &Visit<'_>) -> Answered {
     if let Some(to) = &successor
         && !exists(visit, to)?
     {
-        return invalid(format!("There is no {to}. Check the spelling."));
+        return invalid(nobody_called(to));
     }
     let mut is_more = false;
     if let (true, Some(to)) = (is_chosen("names"), &successor) {

@@ -6,6 +6,7 @@ use hyper::StatusCode;
 use super::{need_administrator, path_of_group};
 use crate::http::console::authorities::{Answered, curl_with, is_wrong_input};
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
+use crate::http::console::message::message;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 
@@ -60,7 +61,7 @@ pub(super) fn create(visit: &Visit<'_>) -> Answered {
             } else {
                 "name"
             };
-            let error = FieldError::new(field, error.to_string());
+            let error = FieldError::new(field, message(&error));
             new_page(visit, StatusCode::UNPROCESSABLE_ENTITY, Some(error))
         }
         Err(error) => Err(error.into()),

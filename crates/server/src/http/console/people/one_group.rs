@@ -8,6 +8,7 @@ use super::groups::seen_group;
 use super::{path_of_group, path_of_person};
 use crate::http::console::authorities::{Answered, curl, flash, is_wrong_input, path_of, titled};
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
+use crate::http::console::message::message;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -122,10 +123,7 @@ pub(super) fn add(visit: &Visit<'_>) -> Answered {
             let path = path_of_group(&group.name);
             return Ok(see(&format!("{path}?done=added")));
         }
-        Err(error) if error.code() == "no-account" => {
-            format!("There is no account {account}. Check the spelling, or invite the person.")
-        }
-        Err(error) if is_wrong_input(&error) => error.to_string(),
+        Err(error) if is_wrong_input(&error) => message(&error),
         Err(error) => return Err(error.into()),
     };
     let error = FieldError::new("account", text);

@@ -9,6 +9,7 @@ use super::need_administrator;
 use crate::http::console::authorities::curl;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
+use crate::http::console::message::message;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
 use crate::http::percent::{COMPONENT, encode};
@@ -39,7 +40,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
         Err(error) => (
             StatusCode::UNPROCESSABLE_ENTITY,
             handfast_registry::SignInPage::default(),
-            vec![FieldError::new("account", error.to_string())],
+            vec![FieldError::new("account", message(&error))],
         ),
     };
     let name = account.unwrap_or_default();

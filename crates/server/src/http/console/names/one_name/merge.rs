@@ -11,6 +11,7 @@ use super::form_fields::free_index;
 use super::head::NameHead;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::FieldError;
+use crate::http::console::message::message;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::response::Body;
@@ -64,7 +65,7 @@ pub(super) fn refused(error: RegistryError) -> Result<(StatusCode, FieldError), 
     if error.is_failure() {
         return Err(error.into());
     }
-    let text = error.to_string();
+    let text = message(&error);
     let field = match &error {
         RegistryError::Value { index, .. } => format!("text-{index}"),
         _ => String::new(),

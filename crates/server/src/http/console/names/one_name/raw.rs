@@ -73,7 +73,7 @@ pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     match merge::store(visit, &head, &base, &edit)? {
         Ok(response) => Ok(response),
         Err((status, error)) => {
-            let error = FieldError::new("", error.text);
+            let error = FieldError::new(form.field_of(&error.field), error.text);
             page(visit, status, &head, &base, &form, vec![error])
         }
     }
@@ -198,6 +198,13 @@ impl RawForm {
         }
     }
 
+    /// The field of a value in this form, by its field in the other form, `text-INDEX`.
+    fn field_of(&self, field: &str) -> String {
+        let index = field.strip_prefix("text-");
+        let row = index.and_then(|index| self.rows.iter().position(|row| row.index == index));
+        row.map_or_else(String::new, |row| format!("raw-data-{}", row + 1))
+    }
+
     fn edit(&self, base: &Record) -> Result<Edit, Vec<FieldError>> {
         let (mut edit, mut errors) = (Edit::remove(&self.removed), Vec::new());
         for (place, row) in self.rows.iter().enumerate() {
@@ -208,7 +215,7 @@ impl RawForm {
                     errors.push(FieldError::new(format!("raw-index-{}", place + 1), text));
                 }
                 Ok(put) => edit.put.push(put),
-                Err(error) => errors.push(error),
+                Err(found) => errors.extend(found),
             }
         }
         if !errors.is_empty() {
@@ -266,36 +273,47 @@ impl RawFields {
         self.data.len() > 60 || self.data.contains('\n')
     }
 
-    fn value(&self, place: usize, before: Option<&Value<'static>>) -> Result<NewValue, FieldError> {
-        let wrong =
-            |field: &str, text: String| FieldError::new(format!("raw-{field}-{place}"), text);
+    /// The value of a row, or everything that is wrong with the row.
+    fn value(
+        &self,
+        place: usize,
+        before: Option<&Value<'static>>,
+    ) -> Result<NewValue, Vec<FieldError>> {
+        let mut errors = Vec::new();
+        let mut wrong = |field: &str, text: String| {
+            let text = format!("Row {place}: {text}.");
+            errors.push(FieldError::new(format!("raw-{field}-{place}"), text));
+        };
         let index = self.index.parse().ok();
         let index = index.filter(|index: &u32| (1..=0x7FFF_FFFF).contains(index));
-        let index = index.ok_or_else(|| {
-            let text = format!("Row {place}: an index is a number from 1 to 2147483647.");
-            wrong("index", text)
-        })?;
+        if index.is_none() {
+            wrong("index", "an index is a number from 1 to 2147483647".into());
+        }
         if self.value_type.is_empty() {
-            return Err(wrong(
-                "type",
-                format!("Row {place}: write a type such as URL."),
-            ));
+            wrong("type", "write a type such as URL".into());
+        }
+        let ttl = ttl_of(&self.ttl);
+        if ttl.is_none() {
+            wrong("ttl", "a TTL is a number of seconds such as 86400".into());
+        }
+        let permissions = self.permissions.parse();
+        if let Err(error) = &permissions {
+            wrong("permissions", format!("{error}"));
         }
         let data = match (self.format.as_str(), before) {
-            ("secret", Some(before)) if self.data.is_empty() => before.data.to_vec(),
-            ("hex", _) => bytes_of(&self.data).ok_or_else(|| {
-                let text = format!("Row {place}: the data is not pairs of hexadecimal digits.");
-                wrong("data", text)
-            })?,
-            _ => self.data.clone().into_bytes(),
+            ("secret", Some(before)) if self.data.is_empty() => Some(before.data.to_vec()),
+            ("hex", _) => bytes_of(&self.data),
+            _ => Some(self.data.clone().into_bytes()),
         };
-        let ttl = ttl_of(&self.ttl).ok_or_else(|| {
-            let text = format!("Row {place}: a TTL is a number of seconds such as 86400.");
-            wrong("ttl", text)
-        })?;
-        let permissions = self.permissions.parse();
-        let permissions =
-            permissions.map_err(|error| wrong("permissions", format!("Row {place}: {error}.")))?;
+        if data.is_none() {
+            let text = "the data is not pairs of hexadecimal digits";
+            wrong("data", text.into());
+        }
+        let (true, Some(index), Some(ttl), Ok(permissions), Some(data)) =
+            (errors.is_empty(), index, ttl, permissions, data)
+        else {
+            return Err(errors);
+        };
         Ok(NewValue {
             permissions: Some(permissions),
             ttl: Some(ttl),

@@ -8,6 +8,7 @@ use super::head::{NameHead, NameTab, quoted};
 use super::history::actor_words;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
+use crate::http::console::message::{message, sentence};
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -87,7 +88,7 @@ pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
     }
     let to = match Principal::parse(&typed) {
         Ok(to) => to,
-        Err(error) => return invalid(format!("{error}.")),
+        Err(error) => return invalid(sentence(&error.to_string())),
     };
     let action = NameAction::Transfer {
         to,
@@ -113,6 +114,6 @@ pub(super) fn send(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
             "The name was changed since you opened this page. Look at it, and send the form again."
                 .to_string(),
         ),
-        Err(error) => invalid(format!("{error}.")),
+        Err(error) => invalid(message(&error)),
     }
 }
