@@ -135,9 +135,12 @@ fn people_without_the_right_are_told_which_role_is_missing() {
         assert_eq!(ann.get(&format!("{path}/{page}")).status, 403, "{page}");
     }
     let shown = ann.get(path);
-    assert!(shown.body.contains("You may read here, but not write."));
-    assert!(shown.body.contains("An administrator"));
-    assert!(!shown.body.contains("lea"), "who leads here is not public");
+    assert!(shown.body.contains("You have no role here"));
+    assert!(shown.body.contains("or an administrator"));
+    assert!(
+        !shown.body.contains("<bdi>lea"),
+        "who leads here is not public"
+    );
     assert!(!shown.body.contains("Retire it"));
     let why = ann.get(&format!("{path}/why?who=lea"));
     assert_eq!(why.status, 403);
@@ -148,7 +151,7 @@ fn people_without_the_right_are_told_which_role_is_missing() {
     clippy::disallowed_methods,
     reason = "nothing tells when the counts have followed"
 )]
-fn wait_for_counts(server: &Server) {
+pub(crate) fn wait_for_counts(server: &Server) {
     let events = server.registry.event_count().unwrap();
     for _ in 0..1_000 {
         if server.registry.counts("20.1000").unwrap().as_of_event >= events {

@@ -151,6 +151,9 @@ fn an_old_session_creates_no_token() {
     let form = [("title", "for ever"), ("days", "90")];
     assert_eq!(lea.send("/console/me/tokens", &form).status, 201);
     clock.fetch_add(HOUR, Ordering::Relaxed);
+    // A form that cannot be carried out is not worth the password.
+    let wrong = [("title", "for ever"), ("days", "many")];
+    assert_eq!(lea.send("/console/me/tokens", &wrong).status, 422);
     let again = lea.send("/console/me/tokens", &form);
     assert_eq!(again.status, 303, "{}", again.body);
     assert!(again.location().starts_with("/console/again?to="));
@@ -275,10 +278,15 @@ fn nobody_finds_a_request_for_an_authority_by_trying_to_decide_or_to_repeat_it()
         refused.body
     };
     let told = repeat(&eve);
-    assert!(told.contains("Somebody has asked for") && !told.contains("Ann"));
+    assert!(told.contains("Somebody has asked for") && !told.contains("ann has"));
     // Those who decide read who it is.
     let told = repeat(&Browser::of(&server, "wim"));
-    assert!(told.contains("Ann has asked for"), "{told}");
+    assert!(told.contains("ann has asked for"), "{told}");
+    let told = repeat(&Browser::of(&server, "ann"));
+    assert!(
+        told.contains("You have asked for 20.1000.9 already"),
+        "{told}"
+    );
     let approve = "/console/inbox/authorities/20.1000.9/approve";
     assert_eq!(Browser::of(&server, "lea").send(approve, &[]).status, 303);
 }

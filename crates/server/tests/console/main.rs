@@ -10,6 +10,7 @@ mod names_list;
 mod namespaces;
 mod one_name;
 mod people;
+mod said;
 mod sessions;
 mod text_back;
 mod work;

@@ -1,12 +1,14 @@
 //! `/console/authorities/{a}/ask`: asking for a role.
 
 use askama::Template;
-use handfast_registry::Role;
+use handfast_registry::{AccessRequestStatus, Principal, Role};
 use hyper::StatusCode;
 
 use super::here::{Answered, AuthorityHead, Here, curl_with, is_wrong_input};
 use super::overview::can_grant;
+use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, FieldError};
+use crate::http::console::message::message;
 use crate::http::console::names::one_name::quoted;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
@@ -74,13 +76,31 @@ pub(super) fn send(visit: &Visit<'_>) -> Answered {
             .registry()
             .request_access(&visit.who(), &here.id(), role, visit.field("reason"));
     match asked {
-        // The button was pressed twice.
-        Err(error) if error.code() == "requested" => {}
+        Err(error) if error.code() == "requested" => {
+            // The same words again: the button was pressed twice.
+            if !has_asked(visit, &here)? {
+                let text = "You have asked for this already, in other words, and nobody has \
+                            decided it yet. Take that request back before you ask again.";
+                return invalid("reason", text.to_string());
+            }
+        }
         Err(error) if error.code() == "has-role" => {
             return invalid("role", "You have this role here already.".to_string());
         }
-        Err(error) if is_wrong_input(&error) => return invalid("reason", error.to_string()),
+        Err(error) if is_wrong_input(&error) => return invalid("reason", message(&error)),
         asked => drop(asked?),
     }
     Ok(see(&format!("{}?done=asked", here.path())))
+}
+
+/// Whether the person has asked here with these words, and nobody has decided it.
+fn has_asked(visit: &Visit<'_>, here: &Here) -> Result<bool, PageError> {
+    let (who, id) = (visit.who(), here.id());
+    let mut requests = visit.registry().access_requests(&who)?.into_iter();
+    Ok(requests.any(|request| {
+        request.authority == id
+            && request.status == AccessRequestStatus::Open
+            && request.reason == visit.field("reason")
+            && Principal::account(&request.account).is_ok_and(|asker| asker == who)
+    }))
 }

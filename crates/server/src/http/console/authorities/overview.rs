@@ -9,6 +9,7 @@ use hyper::StatusCode;
 use super::here::{Answered, AuthorityHead, Here, because, curl, flash, titled};
 use crate::http::console::frame::ConsoleFrame;
 use crate::http::console::visit::Visit;
+use crate::http::pages::authority::AuthorityWords;
 use crate::http::pages::filters;
 use crate::http::percent::{COMPONENT, encode};
 
@@ -60,6 +61,8 @@ struct OverviewOfAuthority<'a> {
     /// The open request of the person for a role here.
     asked: Option<AccessRequest>,
     has_own_requests: bool,
+    /// Whether the person may list the names.
+    may_read: bool,
 }
 
 struct ShownCounts {
@@ -125,7 +128,9 @@ pub(super) fn show(visit: &Visit<'_>) -> Answered {
         frame: here.frame(visit, "").flash(flash(visit, DONE)).same(same),
         head: here.head(visit, "Overview")?,
         meaning: here.authority.meaning.clone(),
-        contact: here.authority.contact.clone(),
+        contact: AuthorityWords::new(visit.web, &here.authority)
+            .contact
+            .unwrap_or_default(),
         created: here.authority.created,
         counts,
         can_grant: can_grant(visit, &here)?,
@@ -134,6 +139,7 @@ pub(super) fn show(visit: &Visit<'_>) -> Answered {
         requested,
         role,
         has_own_requests: !own.is_empty(),
+        may_read: is_seen,
         asked: own
             .into_iter()
             .find(|request| request.status == AccessRequestStatus::Open),
@@ -171,15 +177,11 @@ pub(super) fn in_words(role: Role) -> &'static str {
     }
 }
 
-/// Who can grant a role: those who lead here, for people with a role; the public contact, for
-/// others.
+/// Who can grant a role: those who lead here, by name only for people with a role.
 pub(super) fn can_grant(visit: &Visit<'_>, here: &Here) -> Result<String, super::PageError> {
     let fallback = "An administrator";
     if !here.has(Role::Read) {
-        let contact = here.authority.contact.trim();
-        let is_short = !contact.is_empty() && contact.len() <= 100;
-        let shown = if is_short { contact } else { fallback };
-        return Ok(shown.to_string());
+        return Ok("Somebody who leads here, or an administrator,".to_string());
     }
     let who = visit.who();
     let people = visit.registry().people(&who, &here.id())?;

@@ -13,6 +13,7 @@ use hyper::{Response, StatusCode};
 use self::action_words::action_words;
 use super::error_page::PageError;
 use super::frame::{ConsoleFrame, FieldError, MenuItem};
+use super::message::{message, sentence};
 use super::page_table::{PageRoute, page};
 use super::visit::Visit;
 use crate::http::event_list::{
@@ -48,6 +49,8 @@ struct EventsPage<'a> {
     is_first: bool,
     /// What is said in place of an empty list; nothing if a filter is wrong.
     empty: &'static str,
+    /// Whether the person has a role nowhere, so that no list has anything.
+    has_no_role: bool,
     as_of_event: Option<u64>,
     /// Whose events these are.
     about: &'static str,
@@ -70,6 +73,8 @@ struct ShownEvent {
     name: Option<(String, String)>,
     authority: Option<(String, String)>,
     who: String,
+    /// What was done to which account, group, token or role.
+    detail: String,
 }
 
 fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
@@ -96,7 +101,7 @@ fn show(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
                 (None, Some(_)) => "authority",
                 (None, None) => "account",
             };
-            let errors = vec![FieldError::new(field, error.to_string())];
+            let errors = vec![FieldError::new(field, message(&error))];
             let status = StatusCode::UNPROCESSABLE_ENTITY;
             respond(visit, status, &query, None, errors)
         }
@@ -111,6 +116,8 @@ fn respond(
     errors: Vec<FieldError>,
 ) -> Result<Response<Body>, PageError> {
     let is_list = found.is_some();
+    let is_administrator = visit.person()?.is_administrator;
+    let has_no_role = !is_administrator && visit.waiting().own.is_empty();
     let has_filters = PARAMETERS.iter().any(|name| visit.query(name).is_some());
     let found = found.unwrap_or_default();
     let typed = |name: &str| visit.query(name).unwrap_or_default().to_string();
@@ -150,11 +157,13 @@ fn respond(
         empty: match (is_list, found.is_complete, has_filters) {
             (false, ..) => "",
             (_, false, _) => "Nothing found so far: go on with the older ones.",
+            _ if has_no_role => "You see no events yet: they are those of your authorities.",
             (_, _, true) => "No event matches these filters.",
             (_, _, false) => "Nothing has happened yet.",
         },
+        has_no_role,
         as_of_event: is_list.then_some(found.as_of_event),
-        about: if visit.person()?.is_administrator {
+        about: if is_administrator {
             "Everything that has happened, newest first."
         } else {
             "What has happened on your authorities, newest first."
@@ -185,6 +194,7 @@ fn shown(visit: &Visit<'_>, listed: &ListedEvent) -> ShownEvent {
         action: action_words(event.action),
         name,
         authority: Some((authority.to_string(), path)).filter(|_| !authority.is_empty()),
+        detail: listed.detail.clone().unwrap_or_default(),
         who: listed
             .who
             .as_ref()
@@ -216,12 +226,4 @@ fn feed(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
 fn wrong((field, text): WrongParameter) -> PageError {
     let text = format!("{field}: {text}");
     PageError::new(StatusCode::UNPROCESSABLE_ENTITY, "usage", text)
-}
-
-/// A message with a capital letter and a full stop.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(char::to_uppercase);
-    let first: String = first.into_iter().flatten().collect();
-    format!("{first}{}.", letters.as_str())
 }

@@ -4,7 +4,7 @@
 //! changed. The second form, on that page, starts the job, if the preview is still right.
 
 use askama::Template;
-use handfast_registry::{JobKind, JobPreview, RegistryError};
+use handfast_registry::{JobKind, JobPreview, Principal, RegistryError};
 use hyper::{Response, StatusCode};
 
 use super::MANY_NAMES;
@@ -13,6 +13,7 @@ use crate::http::api_v1::jobs::{self as api_jobs, Wanted};
 use crate::http::console::again::need_fresh;
 use crate::http::console::error_page::PageError;
 use crate::http::console::frame::{ConsoleFrame, Crumb, FieldError, MenuItem};
+use crate::http::console::message::message;
 use crate::http::console::see;
 use crate::http::console::visit::Visit;
 use crate::http::pages::filters;
@@ -26,6 +27,8 @@ struct NewJobPage<'a> {
     preview: Option<ShownPreview>,
     /// Whether the preview differs from the one that was confirmed.
     has_moved: bool,
+    /// Whether the person may change names nowhere.
+    may_nothing: bool,
 }
 
 /// The form as it was typed.
@@ -105,6 +108,13 @@ pub(super) fn start(visit: &Visit<'_>) -> Result<Response<Body>, PageError> {
 
 type Previewed = Result<(JobKind, JobPreview), Vec<FieldError>>;
 
+/// Whether an account may change names nowhere. The rights of a handle identity come from names.
+fn may_nothing(visit: &Visit<'_>) -> bool {
+    let who = visit.who();
+    let writable = visit.registry().writable_authorities(&who, 1);
+    matches!(who, Principal::Account(_)) && writable.is_ok_and(|writable| writable.is_empty())
+}
+
 /// The job of a form, and what it would do; or what is wrong with the form.
 fn preview(visit: &Visit<'_>, typed: &TypedJob) -> Result<Previewed, PageError> {
     let kind = match typed.read() {
@@ -122,7 +132,7 @@ fn preview(visit: &Visit<'_>, typed: &TypedJob) -> Result<Previewed, PageError> 
                 "too-large" => "to",
                 _ => "authority",
             };
-            Ok(Err(vec![FieldError::new(field, error.to_string())]))
+            Ok(Err(vec![FieldError::new(field, message(&error))]))
         }
     }
 }
@@ -252,6 +262,7 @@ fn respond(
         typed,
         preview: preview.map(ShownPreview::of),
         has_moved: status == StatusCode::CONFLICT,
+        may_nothing: may_nothing(visit),
     };
     page.frame.respond(status, &page)
 }
