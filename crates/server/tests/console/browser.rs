@@ -54,7 +54,8 @@ impl<'s> Browser<'s> {
             cookie: String::new(),
             root: "",
         };
-        assert_eq!(browser.get(path).status, 200);
+        let shown = browser.get(path);
+        assert_eq!(shown.status, 200, "{path} {}", shown.body);
         let entered = browser.send(path, &[]);
         assert_eq!(entered.status, 303, "{}", entered.body);
         browser.store_cookie(&entered);

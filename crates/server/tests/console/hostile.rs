@@ -90,6 +90,7 @@ fn a_handle_identity_that_administers_is_told_so() {
     let told = "300:0.SITE/ADMIN signs in with its key";
     assert!(password.body.contains(told), "{}", password.body);
     let other = Setup::new().start_for(&["20.1000"]);
+    other.name("20.1000/lea", &[(300, "HS_SECKEY", b"its secret")]);
     let identity = Principal::parse("300:20.1000/lea").unwrap();
     let granted = other
         .registry

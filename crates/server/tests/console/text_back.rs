@@ -16,12 +16,15 @@ fn back(server: &Server, led: &Response) -> Response {
     again.get(&format!("/console/draft/{draft}"))
 }
 
+/// A way in which a session ends.
+type EndOfSession<'a> = &'a dyn Fn(&Browser<'_>);
+
 /// Only a session that had timed out gave the text back.
 #[test]
 fn text_is_back_however_the_session_has_ended() {
     let server = start();
     let registry = &server.registry;
-    let ends: [(&str, &dyn Fn(&Browser<'_>)); 4] = [
+    let ends: [(&str, EndOfSession<'_>); 4] = [
         ("in the list", &|_| {
             let lea = handfast_registry::Principal::parse("lea").unwrap();
             let sessions = registry.sessions(&lea, "lea").unwrap();
