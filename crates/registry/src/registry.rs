@@ -10,19 +10,19 @@ use handfast_store::{Loading, Snapshot, Store, StoreError, Table};
 
 use crate::access::principal::Principal;
 use crate::access::quota::{Limits, OpenRequests};
+use crate::access::sign_in::SignInState;
 use crate::change::change_set::{Call, ChangeSet};
 use crate::change::view::View;
 use crate::clock::Environment;
-use crate::derived::environment::Derived;
 use crate::error::RegistryError;
 use crate::handle_protocol::unmirrored::UnmirroredEvents;
 use crate::jobs::running::RunningJobs;
+use crate::lookup::derived::environment::Derived;
 use crate::lookup::fast_path::{Prefixes, is_about_prefixes};
 use crate::name::url::MalformedUrls;
 use crate::namespace::NamespaceRules;
 use crate::observed::backup;
 use crate::observed::last_seen::Observed;
-use crate::sign_in::SignInState;
 
 /// Authorities, names and events, in a data folder.
 pub struct Registry {

@@ -10,9 +10,9 @@ use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, AuthorityStatus, Role};
 use crate::authority::request_list::AuthorityRequest;
 use crate::change::change_set::ChangeSet;
-use crate::derived::counts::{StateCounts, stored_counts};
-use crate::derived::environment::Position;
 use crate::error::RegistryError;
+use crate::lookup::derived::counts::{StateCounts, stored_counts};
+use crate::lookup::derived::environment::Position;
 use crate::namespace::{NamespaceEntry, NamespaceStatus};
 use crate::registry::Registry;
 

@@ -1,5 +1,5 @@
 //! Access: principals, accounts, groups, tokens, roles and why someone has them, requests for
-//! access, the grants of `HS_ADMIN` values, and quotas.
+//! access, the grants of `HS_ADMIN` values, quotas, and signing in.
 
 pub(crate) mod access_request;
 pub(crate) mod account;
@@ -10,5 +10,6 @@ pub(crate) mod inbox;
 pub(crate) mod principal;
 pub(crate) mod quota;
 pub(crate) mod rights;
+pub(crate) mod sign_in;
 pub(crate) mod token;
 pub(crate) mod why;

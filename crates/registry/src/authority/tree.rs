@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use crate::access::principal::Principal;
 use crate::authority::lineage::MAX_DEPTH;
 use crate::authority::policy::{Authority, AuthorityStatus, Role};
-use crate::derived::counts::StateCounts;
 use crate::error::RegistryError;
+use crate::lookup::derived::counts::StateCounts;
 use crate::registry::Registry;
 
 /// An authority in the tree.

@@ -10,15 +10,15 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::{View, read_event};
-use crate::derived::environment::Position;
-use crate::derived::event_blocks::{
-    BLOCK_EVENTS, block_of, last_block, word_of_action, word_of_actor, word_of_authority,
-};
 use crate::error::RegistryError;
 use crate::log::event::{Action, Event, Subject};
 use crate::log::event_outline::EventOutline;
 use crate::log::tree;
 use crate::lookup::actor_filter::ActorFilter;
+use crate::lookup::derived::environment::Position;
+use crate::lookup::derived::event_blocks::{
+    BLOCK_EVENTS, block_of, last_block, word_of_action, word_of_actor, word_of_authority,
+};
 use crate::registry::Registry;
 
 /// Which events to list; all conditions hold for each of them.

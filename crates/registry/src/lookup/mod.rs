@@ -1,7 +1,8 @@
 //! Finding names and events: the fast path of resolution, templates, the index of values, text
-//! search, and lists with filters.
+//! search, lists with filters, and the data that is derived from the events.
 
 pub(crate) mod actor_filter;
+pub(crate) mod derived;
 pub(crate) mod event_detail;
 pub(crate) mod event_list;
 pub(crate) mod fast_path;

@@ -9,8 +9,8 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::AuthorityStatus;
 use crate::change::view::View;
-use crate::derived::counts::StateCounts;
 use crate::error::RegistryError;
+use crate::lookup::derived::counts::StateCounts;
 use crate::lookup::name_list::NameFilter;
 use crate::registry::Registry;
 

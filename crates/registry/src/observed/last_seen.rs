@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use handfast_store::{Store, StoreError, Table, TableKey, Write};
 
 use crate::access::principal::Principal;
-use crate::derived::environment::{SIDE_MAP_SIZE, is_disposable};
 use crate::error::RegistryError;
+use crate::lookup::derived::environment::{SIDE_MAP_SIZE, is_disposable};
 use crate::registry::{Registry, locked};
 
 /// The folder, inside the data folder.

@@ -6,14 +6,14 @@ use std::ops::ControlFlow;
 use handfast_store::{Snapshot, StoreError, TableKey, Write};
 
 use crate::change::view::View;
-use crate::derived::counts::{StateCounts, stored_counts, write_counts};
-use crate::derived::environment::Position;
-use crate::derived::event_blocks::EventWords;
 use crate::error::RegistryError;
 use crate::handle_protocol::prefix_record::{PREFIX_RECORDS, is_prefix_record};
 use crate::log::event::Action;
 use crate::log::event_outline::EventOutline;
 use crate::log::tree;
+use crate::lookup::derived::counts::{StateCounts, stored_counts, write_counts};
+use crate::lookup::derived::environment::Position;
+use crate::lookup::derived::event_blocks::EventWords;
 use crate::name::record::Record;
 
 /// The number of events that are read in one snapshot.

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use handfast_store::{Snapshot, StoreError, Table, TableKey, Write};
 
 use crate::authority::lineage::{Lineage, MAX_DEPTH};
-use crate::derived::environment::Position;
 use crate::error::RegistryError;
+use crate::lookup::derived::environment::Position;
 use crate::name::record::State;
 use crate::registry::Registry;
 

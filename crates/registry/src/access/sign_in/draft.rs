@@ -4,11 +4,11 @@ use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use crate::access::principal::Principal;
+use crate::access::sign_in::{key_of, subject};
 use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::registry::Registry;
-use crate::sign_in::{key_of, subject};
 
 #[derive(Serialize, Deserialize)]
 struct Draft {
@@ -161,7 +161,7 @@ impl ChangeSet<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sign_in::tests::SignInTest;
+    use crate::access::sign_in::tests::SignInTest;
 
     #[test]
     fn a_draft_is_for_its_account_once_and_for_15_minutes() {

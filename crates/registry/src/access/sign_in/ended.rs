@@ -7,11 +7,11 @@ use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use crate::access::principal::Principal;
+use crate::access::sign_in::key_of;
+use crate::access::sign_in::session::{self, Session};
 use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
-use crate::sign_in::key_of;
-use crate::sign_in::session::{self, Session};
 
 #[derive(Serialize, Deserialize)]
 struct EndedSession {

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use crate::access::sign_in::hashing::MAX_PASSWORD_BYTES;
 use crate::error::RegistryError;
-use crate::sign_in::hashing::MAX_PASSWORD_BYTES;
 
 /// How many characters a password has.
 const MIN_CHARACTERS: usize = handfast_api::limits::PASSWORD_MINIMUM;

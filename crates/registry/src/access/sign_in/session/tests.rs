@@ -1,5 +1,5 @@
 use super::*;
-use crate::sign_in::tests::{OPERATOR, PASSWORD, SignInTest, ann, client};
+use crate::access::sign_in::tests::{OPERATOR, PASSWORD, SignInTest, ann, client};
 use crate::{AccountChange, NewToken, Role};
 
 fn signed_in(test: &SignInTest) -> NewSession {

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use handfast_store::StoreError;
 
-use crate::derived::environment::{Position, is_disposable};
-use crate::derived::gather::{Gathered, position_at};
 use crate::error::RegistryError;
+use crate::lookup::derived::environment::{Position, is_disposable};
+use crate::lookup::derived::gather::{Gathered, position_at};
 use crate::registry::{Registry, locked};
 
 /// How often the thread looks for new events.

@@ -2,11 +2,11 @@
 
 use crate::access::account::{checked_email, checked_title};
 use crate::access::principal::Principal;
+use crate::access::sign_in::link::{LinkKind, SignInLink, StoredLink};
 use crate::authority::policy::Role;
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::registry::Registry;
-use crate::sign_in::link::{LinkKind, SignInLink, StoredLink};
 
 /// An invitation to be made.
 ///
@@ -153,8 +153,8 @@ impl ChangeSet<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sign_in::link::INVITATION_LIFETIME;
-    use crate::sign_in::tests::{OPERATOR, PASSWORD, SignInTest, ann, client};
+    use crate::access::sign_in::link::INVITATION_LIFETIME;
+    use crate::access::sign_in::tests::{OPERATOR, PASSWORD, SignInTest, ann, client};
     use crate::{NewAuthority, NewName, NewToken};
 
     fn test() -> SignInTest {

@@ -4,14 +4,14 @@ use handfast_store::{Table, TableKey};
 
 use crate::access::account::no_account;
 use crate::access::principal::Principal;
+use crate::access::sign_in::audit::{SignIn, SignInMeans, SignInOutcome};
+use crate::access::sign_in::hashing::PasswordHash;
+use crate::access::sign_in::session::{NewSession, session_ended};
+use crate::access::sign_in::{SignInClient, is_own, not_yours, password_rules};
 use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::registry::Registry;
-use crate::sign_in::audit::{SignIn, SignInMeans, SignInOutcome};
-use crate::sign_in::hashing::PasswordHash;
-use crate::sign_in::session::{NewSession, session_ended};
-use crate::sign_in::{SignInClient, is_own, not_yours, password_rules};
 
 /// The start of the keys of passwords in the table `meta`.
 const KEYS: &[u8] = b"password:";
@@ -217,7 +217,7 @@ fn first_bytes(random: [u8; 32]) -> [u8; 16] {
 mod tests {
     use super::*;
     use crate::AccountChange;
-    use crate::sign_in::tests::{OPERATOR, PASSWORD, SignInTest, ann, client};
+    use crate::access::sign_in::tests::{OPERATOR, PASSWORD, SignInTest, ann, client};
 
     const OTHER: &str = "seven green owls read maps";
 

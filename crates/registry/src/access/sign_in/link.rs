@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::account::Account;
 use crate::access::principal::Principal;
+use crate::access::sign_in::audit::{SignIn, SignInMeans, SignInOutcome};
+use crate::access::sign_in::session::NewSession;
+use crate::access::sign_in::{Secret, SignInClient, is_own, key_of, subject};
 use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::registry::Registry;
-use crate::sign_in::audit::{SignIn, SignInMeans, SignInOutcome};
-use crate::sign_in::session::NewSession;
-use crate::sign_in::{Secret, SignInClient, is_own, key_of, subject};
 
 /// A one-time link. Its code is not stored.
 #[derive(Clone, PartialEq, Eq)]
@@ -316,7 +316,7 @@ fn no_link() -> RegistryError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sign_in::tests::{OPERATOR, PASSWORD, SignInTest, ann, client};
+    use crate::access::sign_in::tests::{OPERATOR, PASSWORD, SignInTest, ann, client};
     use crate::{AccountChange, NewToken};
 
     #[test]

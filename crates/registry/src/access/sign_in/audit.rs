@@ -7,12 +7,12 @@ use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use crate::access::principal::Principal;
+use crate::access::sign_in::session::Session;
+use crate::access::sign_in::{SignInClient, client_text, is_own, not_yours, subject};
 use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::registry::{Registry, locked};
-use crate::sign_in::session::Session;
-use crate::sign_in::{SignInClient, client_text, is_own, not_yours, subject};
 
 /// How a person proves who they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -302,7 +302,7 @@ impl FailureLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sign_in::tests::{OPERATOR, PASSWORD, SignInTest, ann, client};
+    use crate::access::sign_in::tests::{OPERATOR, PASSWORD, SignInTest, ann, client};
 
     fn outcomes(test: &SignInTest, account: Option<&str>) -> Vec<(String, SignInOutcome)> {
         let page = test.registry.sign_ins(&OPERATOR, account, None, 1_000);

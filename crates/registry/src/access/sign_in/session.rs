@@ -6,14 +6,16 @@ use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use crate::access::principal::Principal;
+use crate::access::sign_in::audit::{SignIn, SignInMeans, SignInOutcome};
+use crate::access::sign_in::ended::MEMORY;
+use crate::access::sign_in::password::VerifiedPassword;
+use crate::access::sign_in::{
+    Secret, SignInClient, client_text, is_own, key_of, not_yours, subject,
+};
 use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::registry::Registry;
-use crate::sign_in::audit::{SignIn, SignInMeans, SignInOutcome};
-use crate::sign_in::ended::MEMORY;
-use crate::sign_in::password::VerifiedPassword;
-use crate::sign_in::{Secret, SignInClient, client_text, is_own, key_of, not_yours, subject};
 
 /// A session. Its secret cannot be derived from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
