@@ -32,7 +32,7 @@ def text_comes_back(world):
     later(13)
     hand.button('Save')
     check('signed out', hand.heading(), 'Sign in')
-    contains('the text is kept', hand.text(), 'Your text is kept')
+    contains('the text is kept', hand.text(), 'Your text is still there')
     hand.fill('account', 'admin')
     hand.fill('password', flows.PASSWORD)
     hand.button(re.compile('^Sign in'))

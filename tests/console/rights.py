@@ -31,6 +31,7 @@ VARYING = [
     (re.compile(r'handfast-log-[0-9a-f]+[+\w/=]*'), 'log'),
     (re.compile(r'[\d,]+ events'), 'events'),
     (re.compile(r'\b([0-9a-f]{64}|[0-9a-f]{12})\b'), 'hash'),
+    (re.compile(r'(?<=>)[\w+/]{43}=(?=<)'), 'hash'),
     (re.compile(r'nonce="[^"]*"'), 'nonce'),
     (re.compile(r'<time[^>]*>[^<]*</time>'), 'time'),
     (re.compile(r'\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?'), 'time'),

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+
 use crate::embedded::{Embedded, Snapshot};
 use crate::error::StoreError;
 use crate::health::{DiskSpace, Health};
@@ -95,6 +98,8 @@ impl Store {
     /// Opens the store in a folder, or creates it, with a map of a given size: for a store beside
     /// another one, which may be missing.
     pub fn open_or_create(folder: &Path, map_size: usize) -> Result<Self, StoreError> {
+        fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
+        reserve_lock_file(folder)?;
         if Embedded::exists(folder) {
             let store = Self::start(folder, Some(map_size))?;
             if store.read(|now| now.count(Table::Meta))? > 0 {
@@ -328,6 +333,23 @@ impl std::fmt::Debug for Store {
             .finish_non_exhaustive()
     }
 }
+
+/// Takes the room of the file that LMDB maps for its readers. On a full disk the map would have no
+/// pages behind it, and the kernel would end the process as if the store were damaged.
+fn reserve_lock_file(folder: &Path) -> Result<(), StoreError> {
+    let path = folder.join("lock.mdb");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let file = options.open(&path).map_err(StoreError::io(&path))?;
+    // A file system that cannot do this has to be trusted.
+    match rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, 0, LOCK_FILE_BYTES) {
+        Err(Errno::NOSPC) => Err(StoreError::Full),
+        _ => Ok(()),
+    }
+}
+
+/// A little more than LMDB needs.
+const LOCK_FILE_BYTES: u64 = 1 << 20;
 
 /// Copies a part of a file to a new file of mode 0600.
 fn copy_part(file: &Path, part: Range<u64>, to: &Path) -> io::Result<()> {

@@ -96,6 +96,8 @@ pub(super) enum ResponseBody {
     Names,
     Nothing,
     Text,
+    /// Text of a media type.
+    TextOf(&'static str),
 }
 
 impl Route {

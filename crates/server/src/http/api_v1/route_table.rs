@@ -369,9 +369,9 @@ const LOG: &[Route] = &[
     get("/events", "listEvents", events::list).known(true).query(EVENTS_QUERY)
         .gives::<ListedEventPage>().errors(READ_BY_NAME),
     get("/events.csv", "eventTable", events::table).known(true).query(EVENTS_QUERY)
-        .gives_body(ResponseBody::Text).errors(READ_BY_NAME),
+        .gives_body(ResponseBody::TextOf("text/csv")).errors(READ_BY_NAME),
     get("/events.atom", "eventFeed", events::feed).known(true).query(EVENTS_QUERY)
-        .gives_body(ResponseBody::Text).errors(READ_BY_NAME),
+        .gives_body(ResponseBody::TextOf("application/atom+xml")).errors(READ_BY_NAME),
     get("/log/key", "logKey", log::key).gives::<LogKey>(),
     get("/log/checkpoint", "checkpoint", log::checkpoint).gives_body(ResponseBody::Text),
     post("/log/growth", "proveGrowth", log::growth).known(false).takes_body(RequestBody::Text)
