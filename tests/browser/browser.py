@@ -9,38 +9,21 @@ policies that pages are sent with, and a page that breaks one of them fails here
 
 import contextlib
 import http.server
-import json
 import os
-import subprocess
+import pathlib
 import sys
-import tempfile
 import threading
 
 from playwright.sync_api import sync_playwright
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import chromium  # noqa: E402
+from chromium import check, contains, opened  # noqa: E402
 
 NAME = '10.1045/april2006-paskin'
 # A name that shows a page before it leads on, because of its namespace.
 PAGE_FIRST, SECURITY = 'info:lccn/2002022641', 'The record may describe another edition.'
 LANDING = 'Where the name leads'
-passed = 0
-
-
-def check(what, found, expected):
-    """Fails unless two things are the same."""
-    global passed
-    if found != expected:
-        raise AssertionError(f'{what}\n  expected {expected!r}\n  found    {found!r}')
-    passed += 1
-
-
-def contains(what, text, part):
-    """Fails unless a text holds another."""
-    global passed
-    if part not in text:
-        raise AssertionError(f'{what}\n  {part!r} is not in {text!r}')
-    passed += 1
-
-
 class Landing(http.server.BaseHTTPRequestHandler):
     """A page on another host. It redirects once more, as landing pages do."""
 
@@ -73,41 +56,15 @@ def landing():
 
 @contextlib.contextmanager
 def served(program, target):
-    """The program on a new folder; gives its address."""
-    with tempfile.TemporaryDirectory() as folder:
-        data = os.path.join(folder, 'data')
-        run = [program, '--data', data]
+    """The program on a new folder with the examples; gives its address."""
+    with chromium.new_folder(program) as handfast:
         for command in (
                 ['init', '--demo'], ['name', 'set', NAME, '--url', f'{target}/moved'],
                 ['authority', 'create', 'info:lccn'], ['name', 'create', PAGE_FIRST, '--url', f'{target}/moved'],
                 ['namespace', 'change', 'lccn', '--page-first', 'true', '--contact', 'https://www.example.org/',
                  '--security', SECURITY]):
-            subprocess.run(run + command, check=True, stdout=subprocess.DEVNULL)
-        listen = ['serve', '--native', '127.0.0.1:0', '--web', '127.0.0.1:0', '--json']
-        with subprocess.Popen(run + listen, stdout=subprocess.PIPE, text=True) as server:
-            try:
-                for line in server.stdout:
-                    if '"web"' in line:
-                        yield 'http://' + json.loads(line)['web']
-                        break
-            finally:
-                server.terminate()
-
-
-def opened(browser, problems, width=1280, scheme='light', **more):
-    """A new window, whose errors are collected: broken policies, failed scripts, and what could not be loaded."""
-    context = browser.new_context(viewport={'width': width, 'height': 844}, color_scheme=scheme, **more)
-    page = context.new_page()
-
-    def note(message):
-        # A page that says "not found" is told by its status, which Chromium logs as an error.
-        if message.type in ('error', 'warning') and 'the server responded with a status of' not in message.text:
-            problems.append(f'{page.url}: {message.text}')
-
-    page.on('console', note)
-    page.on('pageerror', lambda error: problems.append(f'{page.url}: {error}'))
-    page.on('requestfailed', lambda request: problems.append(f'{request.url}: {request.failure}'))
-    return page
+            handfast(*command)
+        yield handfast.serve().base
 
 
 def typed(page, base, text, press_enter=True):
@@ -118,7 +75,7 @@ def typed(page, base, text, press_enter=True):
         if press_enter:
             page.get_by_role('textbox').press('Enter')
         else:
-            page.get_by_role('button', name='Resolve').click()
+            page.get_by_role('button', name='Go').click()
     return navigation.value.status
 
 
@@ -137,9 +94,8 @@ def box(browser, base, target, problems):
     other = f'http://localhost:{port}'
     check('as localhost', (typed(page, other, f'{other}/{NAME}'), page.url), (200, f'{target}/landing'))
     page.goto(base + '/')
-    page.get_by_role('checkbox').check()
     page.get_by_role('textbox').fill(NAME)
-    page.get_by_role('textbox').press('Enter')
+    page.get_by_role('button', name='Show the record instead').click()
     page.wait_for_url('**/*noredirect')
     contains('the record', page.inner_text('body'), f'{target}/moved')
     page.context.close()
@@ -150,8 +106,12 @@ def refused(browser, base, problems):
     page = opened(browser, problems)
     check('an unknown name', typed(page, base, '10.1045/nobody-knows-this'), 404)
     contains('an unknown name', page.inner_text('body'), '10.1045/nobody-knows-this')
-    page.get_by_role('link', name='Resolve another identifier').click()
-    check('back', page.url, base + '/')
+    check('what was typed is in the box', page.get_by_role('textbox').input_value(), '10.1045/nobody-knows-this')
+    # The box of this page leads where names lead, too.
+    page.get_by_role('textbox').fill(NAME)
+    with page.expect_navigation():
+        page.get_by_role('button', name='Go').click()
+    check('from the page of an unknown name', page.title(), LANDING)
     for text in ('https://example.org/a/page', 'mailto:somebody@example.org'):
         check(f'typed {text!r}', typed(page, base, text), 400)
         contains(text, page.get_by_role('alert').inner_text(), 'We do not recognise this as an identifier')
@@ -177,8 +137,40 @@ def shown_first(browser, base, target, problems):
     check('typed a name with a page', typed(page, base, PAGE_FIRST), 200)
     contains('the page shown first', page.inner_text('body'), SECURITY)
     with page.expect_navigation():
-        page.get_by_role('link', name='Go to its target').click()
+        page.get_by_role('link', name='Go on').click()
     check('from the page shown first', (page.url, page.title()), (f'{target}/landing', LANDING))
+    page.context.close()
+
+
+def recognised(browser, base, problems):
+    """While a person types, the page says what the text is, in one region that is read aloud."""
+    page = opened(browser, problems)
+    page.goto(base + '/')
+    field, found = page.get_by_role('textbox'), page.locator('#found')
+    for text, words in (
+            (f'HDL:{NAME.upper()}', 'written as an hdl URI'), (f'https://doi.org/{NAME}', 'A DOI, written as a web address'),
+            (NAME, 'Active'), ('10.1045/nobody-knows-this', 'has no such name'), ('20.9999/x', 'is not registered here'),
+            ('10.1045 /x', 'A blank stands in the prefix. Remove it.')):
+        field.fill(text)
+        found.filter(has_text=words).wait_for()
+        contains(f'while typing {text!r}', found.inner_text(), words)
+    check('the place is marked', page.locator('#found mark').count(), 1)
+    check('read aloud', page.locator('[aria-live=polite] #found').count(), 1)
+    field.fill('')
+    page.locator('#found:empty').wait_for(state='attached')
+    check('the address stays', page.url, base + '/')
+    page.context.close()
+
+
+def copied(browser, base, problems):
+    """The citable link is copied by a button, which says so."""
+    page = opened(browser, problems)
+    page.context.grant_permissions(['clipboard-read', 'clipboard-write'])
+    page.goto(f'{base}/{NAME}?noredirect')
+    page.get_by_role('button', name='Copy').click()
+    page.get_by_role('button', name='Copied').wait_for()
+    check('the link', page.evaluate('navigator.clipboard.readText()'), f'{base}/{NAME}')
+    check('a name has one QR code', page.get_by_role('img', name='QR code').count(), 1)
     page.context.close()
 
 
@@ -193,6 +185,16 @@ PAGES = {
     'registry': ('/registry/', 200),
     'namespace': ('/registry/info/lccn', 200),
     'authorities': ('/registry/authorities', 200),
+    'authority': ('/registry/authorities/10.1045', 200),
+    'prefix': ('/10.1045', 200),
+    'label': (f'/{NAME}?action=label', 200),
+    'urns': ('/registry/urn', 200),
+    'urn': ('/registry/urn/urn-3', 200),
+    'changes': ('/registry/changes', 200),
+    'policy': ('/registry/policy', 200),
+    'about': ('/registry/about', 200),
+    'recognised': (f'/registry/recognise?id={NAME}', 200),
+    'ark': ('/ark:12025/654xz321', 404),
 }
 
 
@@ -203,6 +205,9 @@ def pages(browser, base, problems, shots):
             page = opened(browser, problems, width, scheme)
             for name, (path, status) in PAGES.items():
                 check(path, page.goto(base + path).status, status)
+                check(f'headings of {path}', page.locator('h1').count(), 1)
+                wide = page.evaluate('document.documentElement.scrollWidth')
+                check(f'{path} is not wider than {width}', wide <= width, True)
                 if shots:
                     page.screenshot(path=os.path.join(shots, f'{name}-{width}-{scheme}.png'), full_page=True)
             page.context.close()
@@ -216,21 +221,23 @@ def pages(browser, base, problems, shots):
     page.context.close()
 
 
-def main(program, chromium):
+def main(program, browser_path):
     shots = os.environ.get('BROWSER_SHOTS')
     if shots:
         os.makedirs(shots, exist_ok=True)
     problems = []
     with landing() as target, served(program, target) as base, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=['--disable-dev-shm-usage'])
+        browser = chromium.launch(playwright, browser_path)
         print('Chromium', browser.version)
         box(browser, base, target, problems)
         refused(browser, base, problems)
         shown_first(browser, base, target, problems)
+        recognised(browser, base, problems)
+        copied(browser, base, problems)
         pages(browser, base, problems, shots)
         browser.close()
     check('errors of pages', problems, [])
-    print(f'{passed} passed')
+    print(f'{chromium.passed} passed')
 
 
 if __name__ == '__main__':

@@ -134,9 +134,10 @@ def is_exempt(path):
     """Whether nothing is promised of a file.
 
     LMDB's table of readers and sockets mean nothing after a crash. Files without a name serve to sort. The bundle for a registrar
-    can be made again. `log.key.new`, which is synced, serves as the key until it is `log.key`.
+    can be made again. `log.key.new`, which is synced, serves as the key until it is `log.key`. Derived data is rebuilt, and no
+    answer waits for times of last use. `last-backup` is a note for people, of a backup that is synced.
     """
-    return re.search(r"/(lock\.mdb|lock|[^/]*\.sock|registration|log\.key|#\d+)$", path) is not None
+    return re.search(r"/(lock\.mdb|lock|[^/]*\.sock|registration|log\.key|last-backup|#\d+|(derived|observed)(/.*)?)$", path) is not None
 
 
 def commits(calls, data_file):

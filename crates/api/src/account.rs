@@ -19,6 +19,15 @@ pub struct Account {
     /// When the account was created (RFC 3339).
     #[schemars(example = &"2026-11-15T06:17:16Z")]
     pub created: String,
+    /// The e-mail address of its owner; empty if there is none.
+    #[serde(default)]
+    #[schemars(example = &"ann@example.org")]
+    pub email: String,
+    /// When the account last did something, to five minutes (RFC 3339); `null` if that is not
+    /// known.
+    #[serde(default, rename = "last-seen")]
+    #[schemars(example = &"2026-11-15T06:17:16Z")]
+    pub last_seen: Option<String>,
     /// Whether its tokens are accepted.
     pub state: AccountState,
     /// Who that is, for people.
@@ -55,6 +64,10 @@ pub struct NewAccount {
     /// Whether the account may do everything.
     #[serde(default, skip_serializing_if = "is_default")]
     pub administrator: bool,
+    /// The e-mail address of its owner; at most 254 bytes.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(length(max = limits::ACCOUNT_EMAIL), example = &"ann@example.org")]
+    pub email: String,
     /// Who that is, for people; at most 1,000 bytes.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(length(max = limits::ACCOUNT_TITLE), example = &"Ann Example")]
@@ -68,6 +81,10 @@ pub struct AccountChange {
     /// Whether the account may do everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub administrator: Option<bool>,
+    /// The e-mail address of its owner; at most 254 bytes, and an empty one removes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::ACCOUNT_EMAIL), example = &"ann@example.org")]
+    pub email: Option<String>,
     /// Whether its tokens are accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<AccountState>,
@@ -85,7 +102,10 @@ pub struct ThisAccount {
     pub account: String,
     /// Whether the account may do everything.
     pub administrator: bool,
-    /// The roles that were granted to the account, the first 1,000 of them.
+    /// The groups that the account is in, by name.
+    #[serde(default)]
+    pub groups: Vec<String>,
+    /// The roles that were granted to the account or to its groups, the first 1,000 of them.
     pub roles: Vec<RoleOn>,
     /// Who that is, for people.
     #[schemars(example = &"Ann Example")]
@@ -102,6 +122,10 @@ pub struct RoleOn {
     pub authority: String,
     /// The role.
     pub role: Role,
+    /// The group that the role was granted to. Left out if it was granted to the account itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub through: Option<String>,
 }
 
 /// A token, by which a caller proves which account it is.
@@ -118,6 +142,10 @@ pub struct Token {
     /// When the token ends (RFC 3339).
     #[schemars(example = &"2027-02-13T06:17:16Z")]
     pub expires: String,
+    /// The day on which the token was last used, in UTC; `null` if it was never used.
+    #[serde(default, rename = "last-used")]
+    #[schemars(example = &"2026-11-15")]
+    pub last_used: Option<String>,
     /// The highest role that the token is good for.
     pub role: Option<Role>,
     /// The token itself. Only the response that created it has this member.

@@ -144,7 +144,7 @@ words! {
 pub struct Grant {
     /// The role.
     pub role: Role,
-    /// An account, or `INDEX:HANDLE`.
+    /// An account, `group:NAME`, or `INDEX:HANDLE`.
     #[schemars(example = &"ann")]
     pub to: String,
 }
@@ -157,7 +157,7 @@ pub struct GrantOn {
     pub authority: String,
     /// The role.
     pub role: Role,
-    /// An account, or `INDEX:HANDLE`.
+    /// An account, `group:NAME`, or `INDEX:HANDLE`.
     #[schemars(example = &"ann")]
     pub to: String,
 }
@@ -189,6 +189,11 @@ pub struct NewAuthority {
     /// What holds for its names.
     #[serde(default, skip_serializing_if = "is_default")]
     pub policy: PolicyChange,
+    /// Why the account asks for it, for the person who decides; at most 1,000 bytes. Only with
+    /// `request`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::ACCESS_REASON), example = &"We digitise the maps")]
+    pub reason: Option<String>,
     /// Ask for the authority: an account with a role above it approves or declines.
     #[serde(default, skip_serializing_if = "is_default")]
     pub request: bool,

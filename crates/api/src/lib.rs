@@ -29,6 +29,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod account;
 mod authority;
 mod job;
@@ -39,9 +40,11 @@ mod namespace;
 mod namespace_form;
 mod problem;
 mod server;
+mod sign_in;
 mod value;
 mod words;
 
+pub use access::*;
 pub use account::*;
 pub use authority::*;
 pub use job::*;
@@ -51,6 +54,7 @@ pub use namespace::*;
 pub use namespace_form::*;
 pub use problem::*;
 pub use server::*;
+pub use sign_in::*;
 pub use value::*;
 
 /// Whether a member says what it would say if it were left out.

@@ -3,6 +3,10 @@
 //! Limits of texts are in bytes of UTF-8. JSON Schema counts characters, of which a text has no
 //! more than bytes: a text that is longer than its `maxLength` is always rejected.
 
+/// The reason of a request for access, or of declining one.
+pub const ACCESS_REASON: usize = 1_000;
+/// The e-mail address of an account.
+pub const ACCOUNT_EMAIL: usize = 254;
 /// The name of an account.
 pub const ACCOUNT_NAME: usize = 64;
 /// The title of an account.
@@ -37,6 +41,10 @@ pub const NAMESPACE_URI: usize = 2_000;
 pub const NAMESPACE_URIS: usize = 20;
 /// Items on one page.
 pub const PAGE: u64 = 1_000;
+/// A password, in bytes.
+pub const PASSWORD: usize = 1_024;
+/// The fewest characters of a password.
+pub const PASSWORD_MINIMUM: usize = 15;
 /// The pattern of the local names of an authority, or of the identifiers of a namespace.
 pub const PATTERN: usize = 1_024;
 /// Outcomes in one response.

@@ -23,6 +23,43 @@ pub struct NewLog {
     pub origin: Option<String>,
 }
 
+/// Something that happened, in a list of events.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ListedEvent {
+    /// What was done.
+    #[schemars(example = &"change")]
+    pub action: String,
+    /// The authority that it is about; empty for accounts, groups and tokens.
+    #[schemars(example = &"20.1000")]
+    pub authority: String,
+    /// What was done to which account, group, token or role; `null` if there is nothing more to
+    /// say, or if the caller may not know it.
+    #[schemars(example = &"write to ann")]
+    pub detail: Option<String>,
+    /// The number of the event.
+    #[schemars(example = 7)]
+    pub event: u64,
+    /// The name that it is about; `null` if there is none, or if it is not public.
+    #[schemars(example = &"20.1000/report-7")]
+    pub name: Option<String>,
+    /// When it happened (RFC 3339).
+    #[schemars(example = &"2026-11-15T06:17:16Z")]
+    pub time: String,
+    /// Who did it, if that is known.
+    #[schemars(example = &"ann")]
+    pub who: Option<String>,
+}
+
+/// A page of a list of events.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ListedEventPage {
+    /// The events, newest first.
+    pub events: Vec<ListedEvent>,
+    /// The parameter `after` of the next page; `null` on the last page. A page may have no events
+    /// and still have a next one.
+    pub next: Option<String>,
+}
+
 /// The proof that the log holds the history of a name.
 ///
 /// It holds a signed checkpoint, every event of the name with the hashes that lead from it to the

@@ -24,6 +24,10 @@ pub struct Name {
     /// The key that the name is looked up by: all spellings of the name have the same key.
     #[schemars(example = &"20.1000/report-7")]
     pub key: String,
+    /// The link by which people cite the name. Left out if the server has no public URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", example = &"https://pid.example.org/20.1000/report-7")]
+    pub link: Option<String>,
     /// When the name was last changed (RFC 3339).
     #[schemars(example = &"2026-11-15T06:17:16Z")]
     pub modified: String,
@@ -69,6 +73,10 @@ pub struct ListedName {
     /// The name as it was registered.
     #[schemars(example = &"20.1000/report-7")]
     pub id: String,
+    /// The link by which people cite the name. Left out if the server has no public URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", example = &"https://pid.example.org/20.1000/report-7")]
+    pub link: Option<String>,
     /// Where the name is in its life.
     pub state: NameState,
 }
@@ -190,6 +198,9 @@ pub struct Event {
     pub reason: Option<String>,
     /// The state of the name after the event; `null` if the version has been erased.
     pub state: Option<NameState>,
+    /// The name to use instead, after a withdrawal that names one. Left out otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub successor: Option<String>,
     /// When it happened (RFC 3339).
     #[schemars(example = &"2026-11-15T06:17:16Z")]
     pub time: String,
@@ -234,6 +245,9 @@ pub struct NewMint {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = limits::MINTED), example = 1)]
     pub count: u64,
+    /// Reserve the names: the public does not see them until they are activated.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reserve: bool,
     /// How local parts are chosen: `guid`, `guid-v1`, `uuid`, `random[:LENGTH]` (4 to 64) or
     /// `sequence[:TEXT[:WIDTH]]`, a number after a text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -273,6 +287,10 @@ pub struct MintedName {
     /// The name.
     #[schemars(example = &"20.1000/x8k2m9q4r")]
     pub id: String,
+    /// The link by which people cite the name. Left out if the server has no public URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", example = &"https://pid.example.org/20.1000/x8k2m9q4r")]
+    pub link: Option<String>,
     /// Its URLs.
     #[schemars(extend("examples" = [["https://example.org/reports/7"]]))]
     pub urls: Vec<String>,

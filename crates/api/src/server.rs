@@ -48,9 +48,11 @@ pub struct Resolver {
 pub struct Statistics {
     /// How many accounts there are.
     pub accounts: u64,
+    /// The last event that the counts by scheme and state include; `null` before the first count.
+    pub as_of_event: Option<u64>,
     /// How many authorities there are, without those that are only requested.
     pub authorities: u64,
-    /// When names were counted by scheme and state (RFC 3339); `null` before the first count.
+    /// The time of that event (RFC 3339).
     pub counted: Option<String>,
     /// How many events there are.
     pub events: u64,
@@ -62,9 +64,9 @@ pub struct Statistics {
     pub log: LogSize,
     /// How many names there are.
     pub names: u64,
-    /// How many names each scheme has, as of `counted`.
+    /// How many names each scheme has, as of that event.
     pub names_by_scheme: Option<BTreeMap<String, u64>>,
-    /// How many names are in each state, as of `counted`.
+    /// How many names are in each state, as of that event.
     pub names_by_state: Option<BTreeMap<String, u64>>,
     /// How many earlier versions of names there are.
     pub versions: u64,

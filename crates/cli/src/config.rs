@@ -6,6 +6,7 @@
 mod acme;
 mod file;
 mod rules;
+mod shown;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,8 +16,8 @@ use handfast_client::Roots;
 use handfast_id::RuleBook;
 use handfast_registry::{Limits, Principal};
 use handfast_server::{
-    AccessLog, Addresses, DspaceSource, HeaderName, Network, PublicUrl, Tls, TlsFiles, UdpLimits,
-    WebSettings,
+    AccessLog, Addresses, Colour, DspaceSource, HeaderName, Network, PublicUrl, SiteSettings, Tls,
+    TlsFiles, UdpLimits, WebSettings,
 };
 use handfast_wire::Version as ProtocolVersion;
 
@@ -27,6 +28,8 @@ pub(crate) use self::file::{ConfigFile, FILE};
 pub(crate) struct Config {
     folder: PathBuf,
     file: ConfigFile,
+    /// The keys that arguments or environment variables have set.
+    overridden: Vec<&'static str>,
 }
 
 impl Config {
@@ -34,7 +37,11 @@ impl Config {
     pub(crate) fn read(folder: &Path) -> anyhow::Result<Self> {
         let file = ConfigFile::read(folder)?;
         let folder = folder.to_path_buf();
-        Ok(Self { folder, file })
+        Ok(Self {
+            folder,
+            file,
+            overridden: Vec::new(),
+        })
     }
 
     /// The same with addresses from arguments or environment variables.
@@ -43,6 +50,9 @@ impl Config {
         native: Option<SocketAddr>,
         web: Option<SocketAddr>,
     ) -> Self {
+        let given = [("native.listen", native), ("web.listen", web)];
+        let given = given.into_iter().filter(|(_, address)| address.is_some());
+        self.overridden.extend(given.map(|(key, _)| key));
         self.file.native.listen = native.or(self.file.native.listen);
         self.file.web.listen = web.or(self.file.web.listen);
         self
@@ -50,9 +60,21 @@ impl Config {
 
     /// The same with a public URL from an argument or an environment variable.
     pub(crate) fn with_public_url(mut self, url: Option<&PublicUrl>) -> Self {
+        self.overridden.extend(url.map(|_| "web.public-url"));
         let url = url.map(ToString::to_string);
         self.file.web.public_url = url.or(self.file.web.public_url);
         self
+    }
+
+    /// The URL at which clients reach the server: as the environment or the file says it. One that
+    /// cannot be used is none; `serve` says what is wrong with it.
+    pub(crate) fn public_url(&self) -> Option<PublicUrl> {
+        let said = std::env::var(PUBLIC_URL).ok();
+        let said = said.filter(|text| !text.is_empty());
+        said.as_ref()
+            .or(self.file.web.public_url.as_ref())?
+            .parse()
+            .ok()
     }
 
     /// The rules for identifiers.
@@ -181,6 +203,22 @@ impl Config {
             let read = text.parse();
             read.with_context(|| format!("[web] public-url is {text}"))
         };
+        let colour = |key: &str, text: Option<String>| {
+            let read = text.map(|text| {
+                let read = text.parse::<Colour>();
+                read.with_context(|| format!("[web] {key} is {text}"))
+            });
+            read.transpose()
+        };
+        let site = SiteSettings {
+            name: web.name,
+            logo: web.logo.map(in_folder),
+            contact: web.contact,
+            footer: web.footer,
+            accent: colour("accent", web.accent)?,
+            accent_dark: colour("accent-dark", web.accent_dark)?,
+            lists_authorities: web.list_authorities,
+        };
         Ok(WebSettings {
             tls,
             client_certificates: web.client_certificates,
@@ -194,6 +232,8 @@ impl Config {
             spool_limit: web.spool_limit,
             public_search: web.public_search.unwrap_or(false),
             public_url: web.public_url.map(public_url).transpose()?,
+            site,
+            configuration: shown::settings(&self.file, &self.print()?, &self.overridden),
         })
     }
 
@@ -214,6 +254,8 @@ impl Config {
     }
 }
 
+/// The environment variable with the public URL.
+pub(crate) const PUBLIC_URL: &str = "HANDFAST_PUBLIC_URL";
 const MINIMUM_VERSION: &str = "2.0";
 /// Enough for a hundred answers a second to each network, and too little for an attack.
 const UDP_BYTES_PER_NETWORK: u64 = 50_000;

@@ -162,10 +162,13 @@ impl Backup {
             },
             _ => StoreError::Io { path, source }.into(),
         })?;
-        data.open_to_read()?.backup_to(file.file())?;
+        let registry = data.open_to_read()?;
+        registry.backup_to(file.file())?;
         file.finish()
             .and_then(|()| sync_name(&self.file))
-            .map_err(|source| RegistryError::Output { source })
+            .map_err(|source| RegistryError::Output { source })?;
+        registry.note_backup();
+        Ok(())
     }
 }
 

@@ -18,8 +18,8 @@ use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    authority, bench, export, import, init, inspect, job, log, mint, name, namespace, resolve,
-    serve, token, user,
+    access, authority, bench, export, group, import, init, inspect, job, log, mint, name,
+    namespace, resolve, serve, token, user,
 };
 use crate::folder::Data;
 use crate::remote::client::{Client, ServerOptions};
@@ -73,6 +73,12 @@ enum Command {
     /// Accounts, to which roles can be granted
     #[command(subcommand)]
     User(user::UserCommand),
+    /// Groups of accounts, to which roles can be granted
+    #[command(subcommand)]
+    Group(group::GroupCommand),
+    /// Requests for access: ask for a role, and decide what others ask for
+    #[command(subcommand)]
+    Access(access::AccessCommand),
     /// Tokens, by which programs act for an account over the web
     #[command(subcommand)]
     Token(token::TokenCommand),
@@ -139,6 +145,8 @@ impl Cli {
             Command::Job(command) => command.run(client()),
             Command::Log(command) => command.run(&data, client()),
             Command::User(command) => command.run(&client()),
+            Command::Group(command) => command.run(&client()),
+            Command::Access(command) => command.run(client()),
             Command::Token(command) => command.run(&client()),
             Command::Backup(command) => command.run(&data),
             Command::Restore(command) => command.run(&data),
@@ -169,8 +177,10 @@ impl Command {
             // The rules of identifiers are the same everywhere. Each command is listed, so that
             // somebody decides about a new one.
             Self::Inspect(_)
+            | Self::Access(_)
             | Self::Authority(_)
             | Self::Export(_)
+            | Self::Group(_)
             | Self::Import(_)
             | Self::Job(_)
             | Self::Log(_)

@@ -379,22 +379,7 @@ fn a_server_on_a_damaged_folder_answers_rightly_or_ends_with_a_status() {
     for_each_seed(SERVED, |seed| {
         // Not cut, which is found before anything is served.
         let (copy, what) = sound.damaged(seed * 8 + [2, 4][(seed % 2) as usize]);
-        let mut command = copy.command(&[
-            "serve",
-            "--native",
-            "127.0.0.1:0",
-            "--web",
-            "127.0.0.1:0",
-            "--json",
-        ]);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut server = Server(command.spawn().unwrap());
-        let mut first = String::new();
-        let mut output = BufReader::new(server.0.stdout.take().unwrap());
-        output.read_line(&mut first).unwrap();
-        let web = serde_json::from_str::<serde_json::Value>(&first)
-            .ok()
-            .and_then(|told| Some(told["web"].as_str()?.to_string()));
+        let (mut server, web) = serve(&copy);
         for number in (0..NAMES).filter(|_| web.is_some()) {
             let web = web.as_deref().unwrap_or_default();
             // A server that has ended answers nothing.
@@ -431,6 +416,20 @@ fn a_server_on_a_damaged_folder_answers_rightly_or_ends_with_a_status() {
     });
 }
 
+/// Starts a server. It has no address if it has ended at once.
+fn serve(folder: &Folder) -> (Server, Option<String>) {
+    let any = "127.0.0.1:0";
+    let mut command = folder.command(&["serve", "--native", any, "--web", any, "--json"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut server = Server(command.spawn().unwrap());
+    let mut first = String::new();
+    let mut output = BufReader::new(server.0.stdout.take().unwrap());
+    output.read_line(&mut first).unwrap();
+    let told = serde_json::from_str::<serde_json::Value>(&first).ok();
+    let web = told.and_then(|told| Some(told["web"].as_str()?.to_string()));
+    (server, web)
+}
+
 fn get(web: &str, path: &str) -> Option<String> {
     let mut stream = TcpStream::connect(web).ok()?;
     let timeout = Some(Duration::from_secs(20));
@@ -464,4 +463,33 @@ fn check_runs_beside_a_server() {
     assert_eq!(check(), before + 1);
     sound.folder.done(&["log", "verify"]);
     assert!(server.child.try_wait().unwrap().is_none());
+}
+
+/// Guards against a server that a damaged page ends at every start, though the damaged data could
+/// be rebuilt.
+#[test]
+fn damaged_counts_end_a_server_only_once_and_are_rebuilt() {
+    let folder = Folder::with(PROGRAM, &["20.9"]);
+    folder.done(&["name", "create", "20.9/a"]);
+    let is_counted = || {
+        let (_server, web) = serve(&folder);
+        let statistics = || {
+            let answer = get(web.as_deref()?, "/api/v1/statistics")?;
+            let body = answer.split("\r\n\r\n").nth(1)?.to_string();
+            serde_json::from_str::<serde_json::Value>(&body).ok()
+        };
+        // A server that has ended answers nothing.
+        while let Some(said) = statistics() {
+            if said["as-of-event"] == said["events"] {
+                return said["names-by-state"]["active"] == said["names"];
+            }
+        }
+        false
+    };
+    assert!(is_counted());
+    let derived = folder.data().join("derived/data.mdb");
+    let mut bytes = fs::read(&derived).unwrap();
+    bytes[2 * PAGE..].fill(0xFF);
+    fs::write(&derived, bytes).unwrap();
+    assert!(is_counted() || is_counted());
 }

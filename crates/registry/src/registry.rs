@@ -1,7 +1,6 @@
 //! The registry: opening, reading, changing and loading it.
 
 use std::fmt;
-use std::fs::File;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,16 +10,19 @@ use handfast_store::{Loading, Snapshot, Store, StoreError, Table};
 
 use crate::access::principal::Principal;
 use crate::access::quota::{Limits, OpenRequests};
+use crate::access::sign_in::SignInState;
 use crate::change::change_set::{Call, ChangeSet};
 use crate::change::view::View;
 use crate::clock::Environment;
 use crate::error::RegistryError;
 use crate::handle_protocol::unmirrored::UnmirroredEvents;
 use crate::jobs::running::RunningJobs;
+use crate::lookup::derived::environment::Derived;
 use crate::lookup::fast_path::{Prefixes, is_about_prefixes};
-use crate::lookup::name_counts::NameCounts;
 use crate::name::url::MalformedUrls;
 use crate::namespace::NamespaceRules;
+use crate::observed::backup;
+use crate::observed::last_seen::Observed;
 
 /// Authorities, names and events, in a data folder.
 pub struct Registry {
@@ -38,8 +40,10 @@ pub struct Registry {
     pub(crate) dry_running: Mutex<()>,
     /// Jobs that run in this process.
     pub(crate) running_jobs: RunningJobs,
-    /// The last count of names, and the number of events at that time.
-    pub(crate) name_counts: Mutex<Option<(u64, NameCounts)>>,
+    /// The environment of data that follows the events.
+    pub(crate) derived: Derived,
+    /// The environment of times of last use.
+    pub(crate) observed: Observed,
     /// Counts malformed URLs that came by the handle protocol.
     pub(crate) malformed_urls: MalformedUrls,
     /// The limits for one account.
@@ -48,6 +52,8 @@ pub struct Registry {
     pub(crate) open_requests: Mutex<OpenRequests>,
     /// Locked while an authority is requested.
     pub(crate) requesting: Mutex<()>,
+    /// Passwords that are hashed, failures, and when sessions were last seen.
+    pub(crate) sign_in: SignInState,
 }
 
 impl Registry {
@@ -79,15 +85,17 @@ impl Registry {
     }
 
     /// Creates a registry from a backup, in a folder that has none. It begins a new log, which
-    /// names the head that it continues from: events published after the backup are not in it.
+    /// names the head that it continues from: events published after the backup are not in it. It
+    /// has no sessions: people sign in again.
     pub fn restore(
         file: &Path,
         folder: &Path,
         environment: Environment,
     ) -> Result<Self, RegistryError> {
-        let registry = Self::with(Store::restore(file, folder)?, environment);
+        let registry = Self::with(backup::restore(file, folder)?, environment);
         drop(registry.rules.refresh(&registry.store));
         registry.begin_log(&Principal::Operator, None)?;
+        registry.forget_all_sessions()?;
         Ok(registry)
     }
 
@@ -102,11 +110,13 @@ impl Registry {
             importing: Mutex::new(()),
             dry_running: Mutex::new(()),
             running_jobs: RunningJobs::default(),
-            name_counts: Mutex::new(None),
+            derived: Derived::default(),
+            observed: Observed::default(),
             malformed_urls: MalformedUrls::default(),
             limits: Limits::default(),
             open_requests: Mutex::default(),
             requesting: Mutex::new(()),
+            sign_in: SignInState::default(),
         }
     }
 
@@ -140,16 +150,6 @@ impl Registry {
             administrators: administrators.into(),
             ..self
         }
-    }
-
-    /// Writes a copy to a new file, while reads and writes continue.
-    pub fn backup(&self, file: &Path) -> Result<(), RegistryError> {
-        Ok(self.store.backup(file)?)
-    }
-
-    /// Writes a copy to an open file.
-    pub fn backup_to(&self, file: &mut File) -> Result<(), RegistryError> {
-        Ok(self.store.backup_to(file)?)
     }
 
     /// The data folder.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
     AuthorityChange, Edit, Environment, NameAction, NewAuthority, NewName, Persistence, Principal,
-    Registry, State, Verify,
+    Registry, State, StateCounts, Verify,
 };
 use proptest::prelude::*;
 
@@ -50,6 +50,8 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
+const PREFIXES: [&str; 3] = ["20.1", "20.2", "20.3"];
+
 /// `20.1` folds case, `20.2` does not, `20.3` is erasable.
 #[derive(Default)]
 struct Model {
@@ -63,6 +65,24 @@ impl Model {
         } else {
             name.to_uppercase()
         }
+    }
+
+    /// How many names a prefix has in each state.
+    fn counts(&self, prefix: &str) -> StateCounts {
+        let start = format!("{prefix}/");
+        let names = self
+            .names
+            .iter()
+            .filter(|(name, _)| name.starts_with(&start));
+        let mut counts = StateCounts::default();
+        for (_, (state, _, _)) in names {
+            match state {
+                State::Active => counts.active += 1,
+                State::Reserved => counts.reserved += 1,
+                State::Withdrawn => counts.withdrawn += 1,
+            }
+        }
+        counts
     }
 
     fn apply(&mut self, operation: &Operation) -> &'static str {
@@ -196,13 +216,23 @@ proptest! {
         for operation in &operations {
             if matches!(operation, Operation::Reopen) {
                 drop(registry.take());
-                registry = Some(Registry::open(folder.path(), world()).unwrap());
+                let opened = Registry::open(folder.path(), world()).unwrap();
+                // The counts follow the events from here on, or from an earlier time.
+                for prefix in PREFIXES {
+                    let counts = opened.counts(prefix).unwrap().own();
+                    prop_assert_eq!(counts, model.counts(prefix), "{}", prefix);
+                }
+                registry = Some(opened);
             }
             let expected = model.apply(operation);
             prop_assert_eq!(apply(registry.as_ref().unwrap(), operation), expected, "{:?}",
                 operation);
         }
         let registry = registry.unwrap();
+        for prefix in PREFIXES {
+            let counts = registry.counts(prefix).unwrap().own();
+            prop_assert_eq!(counts, model.counts(prefix), "{}", prefix);
+        }
         let audited = registry.verify_log(&Verify::default(), &mut |_, _| ()).unwrap();
         prop_assert!(audited.findings.is_empty(), "{:?}", audited.findings);
         for (name, (state, number, version)) in &model.names {

@@ -31,7 +31,8 @@ pub use http::api_v1::operator::{AS_HEADER, LocalApi, LocalBody};
 pub use http::fuzzing;
 pub use http::local_socket::{LocalSocket, SOCKET};
 pub use http::{
-    AccessLog, Acme, AcmeChallenge, BadPublicUrl, PublicUrl, Tls, TlsFiles, WebSettings,
+    AccessLog, Acme, AcmeChallenge, BadColour, BadPublicUrl, Colour, PublicUrl, ShownSetting,
+    SiteSettings, Tls, TlsFiles, WebSettings, base_url,
 };
 pub use hyper::header::HeaderName;
 pub use listen::{Addresses, Listener, RunningServer};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use handfast_registry::{Registry, reuse_snapshots};
+use handfast_registry::{EventFollower, Registry, RegistryError, reuse_snapshots};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
@@ -58,6 +58,8 @@ pub struct RunningServer {
     web_connections: Arc<Connections>,
     registry: Arc<Registry>,
     api: Arc<Api>,
+    /// Counts names in the background.
+    _follower: EventFollower,
 }
 
 /// How long those who have asked for something have to get it when the server is told to end.
@@ -69,6 +71,16 @@ impl RunningServer {
     /// Serves the API to the local operator, at a socket in the data folder.
     pub fn open_socket(&self) -> io::Result<LocalSocket> {
         LocalSocket::open(self.registry.folder(), Arc::clone(&self.api))
+    }
+
+    /// The account of the first administrator and the URL by which it signs in, if no account can
+    /// sign in yet.
+    pub fn first_sign_in_link(&self) -> Result<Option<(String, String)>, RegistryError> {
+        let link = self.registry.first_sign_in_link()?;
+        Ok(link.map(|link| {
+            let url = self.api.sign_in_url(&link);
+            (link.account, url)
+        }))
     }
 
     /// Waits until the process is told to end, by SIGTERM or from the keyboard. Then no connection
@@ -110,23 +122,22 @@ impl Listener {
             let text = format!("the native protocol and HTTP cannot both listen at {native}");
             return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
         }
-        let addresses = Addresses {
-            native: free(native)?,
-            web: free(web)?,
-        };
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let (native, native_listeners) = listen_on(native, cores)?;
+        let (web, web_listeners) = listen_on(web, cores)?;
         // Sockets that share an address would share it with another server, too.
-        drop(UdpSocket::bind(addresses.native).map_err(|error| named(addresses.native, &error))?);
-        let core = |_| {
+        drop(UdpSocket::bind(native).map_err(|error| named(native, &error))?);
+        let listeners = native_listeners.into_iter().zip(web_listeners);
+        let core = |(listener, web)| {
             Ok(Core {
-                udp: udp::bind(addresses.native)?,
-                native: listen(addresses.native)?,
-                web: listen(addresses.web)?,
+                udp: udp::bind(native)?,
+                native: listener,
+                web,
             })
         };
-        let cores = thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
-            addresses,
-            cores: (0..cores).map(core).collect::<io::Result<_>>()?,
+            addresses: Addresses { native, web },
+            cores: listeners.map(core).collect::<io::Result<_>>()?,
         })
     }
 
@@ -153,6 +164,9 @@ impl Listener {
         let web = Arc::new(web);
         let registry = Arc::clone(web.registry());
         registry.set_own_urls(&web.hosts.urls());
+        let follower = registry.follow_events(|error| {
+            tracing::warn!(%error, "names cannot be counted; trying again");
+        })?;
         let limits = ConnectionLimits::default();
         let native_connections = Connections::new(limits, Vec::new());
         let web_connections = Connections::new(limits, proxies);
@@ -183,6 +197,7 @@ impl Listener {
             web_connections,
             registry,
             api: Arc::clone(&web.api),
+            _follower: follower,
         })
     }
 }
@@ -223,10 +238,18 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     builder.spawn(run).map(|_| ())
 }
 
-/// An address where nobody listens yet; of port 0, one that the system has chosen.
-fn free(address: SocketAddr) -> io::Result<SocketAddr> {
-    let listener = StdListener::bind(address).map_err(|error| named(address, &error))?;
-    listener.local_addr()
+/// The listeners of all cores, which share an address, and that address.
+fn listen_on(address: SocketAddr, cores: usize) -> io::Result<(SocketAddr, Vec<StdListener>)> {
+    if address.port() != 0 {
+        // Without this, they would share it with another server, too.
+        drop(StdListener::bind(address).map_err(|error| named(address, &error))?);
+    }
+    // The system chooses no port that is in use, so the first listener holds it for the others.
+    let first = listen(address)?;
+    let address = first.local_addr()?;
+    let others = (1..cores).map(|_| listen(address));
+    let all: io::Result<_> = std::iter::once(Ok(first)).chain(others).collect();
+    Ok((address, all?))
 }
 
 /// A listener that shares its address with those of the other cores.

@@ -45,7 +45,9 @@ fn repository() -> SocketAddr {
 }
 
 fn assert_answer(reply: &Response, asked: &str, status: u16, said: &str) {
-    let whole = format!("{}\r\n\r\n{}", reply.head, reply.body);
+    // Long names may be broken.
+    let body = reply.body.replace("<wbr>", "");
+    let whole = format!("{}\r\n\r\n{body}", reply.head);
     assert_eq!(reply.status, status, "{asked} {whole}");
     assert!(whole.contains(said), "{asked} {whole}");
 }
@@ -64,7 +66,11 @@ fn redirects(server: &Server) {
             302,
             "location: https://repo.example/items/1/x\r\n",
         ),
-        ("/123456789/1?noredirect", 200, "<td>100<td>URL<td>"),
+        (
+            "/123456789/1?noredirect",
+            200,
+            "<td data-label=\"Index\">100</td><td data-label=\"Type\">URL</td>",
+        ),
         ("/123456789/1?action=api", 200, "\"index\":100"),
         (
             "/123456789/a%3Fb",

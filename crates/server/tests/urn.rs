@@ -140,7 +140,7 @@ fn descriptions_resources_and_names() {
     let several = get(&format!("N2Cs?{HOME}")).json();
     assert_eq!(several[0]["values"][2]["index"], 3);
     let page = server.accepting(&format!("/uri-res/N2C?{HOME}"), "text/html");
-    assert!(page.body.contains("<td>URL<td>"));
+    assert!(page.body.contains("<td data-label=\"Type\">URL</td>"));
     let xml = server.accepting(&format!("/uri-res/N2Cs?{HOME}"), "text/xml");
     assert!(
         xml.body
@@ -280,7 +280,7 @@ fn errors_are_as_tabled() {
     ] {
         let answer = server.get(&format!("/uri-res/{target}"));
         assert_eq!(answer.status, status, "{target}");
-        assert!(!answer.body.contains("<script>"));
+        assert!(!answer.has_foreign_script());
         let problem = server.accepting(&format!("/uri-res/{target}"), "application/json");
         assert_eq!(
             problem.header("content-type"),

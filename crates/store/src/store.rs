@@ -1,11 +1,15 @@
 //! The store: opening, reading, changing, copying and checking it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
+
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
 
 use crate::embedded::{Embedded, Snapshot};
 use crate::error::StoreError;
@@ -89,6 +93,26 @@ impl Store {
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         check_exists(folder)?;
         Self::start(folder, None)?.of_known_format()
+    }
+
+    /// Opens the store in a folder, or creates it, with a map of a given size: for a store beside
+    /// another one, which may be missing.
+    pub fn open_or_create(folder: &Path, map_size: usize) -> Result<Self, StoreError> {
+        fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
+        reserve_lock_file(folder)?;
+        if Embedded::exists(folder) {
+            let store = Self::start(folder, Some(map_size))?;
+            if store.read(|now| now.count(Table::Meta))? > 0 {
+                return store.of_known_format();
+            }
+        }
+        Self::create_with(folder, Some(map_size))
+    }
+
+    /// Whether it was opened read-only.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.writer.is_none()
     }
 
     /// Opens the store in a folder read-only, also while another process writes it. Changes are
@@ -245,8 +269,8 @@ impl Store {
             .inspect_err(|_| drop(fs::remove_file(file)))
     }
 
-    /// Writes a copy to an open file. It reads all tables to their end first: a copy of a damaged
-    /// store would look like a backup.
+    /// Writes a copy to an open file, from its position on. It reads all tables to their end first:
+    /// a copy of a damaged store would look like a backup.
     pub fn backup_to(&self, file: &mut File) -> Result<(), StoreError> {
         for table in self.check()? {
             table.entries?;
@@ -257,6 +281,12 @@ impl Store {
 
     /// Creates a store from a copy, in a folder that has none.
     pub fn restore(file: &Path, folder: &Path) -> Result<Self, StoreError> {
+        let length = fs::metadata(file).map_err(StoreError::io(file))?.len();
+        Self::restore_part(file, 0..length, folder)
+    }
+
+    /// Creates a store from a copy that is a part of a file, in a folder that has none.
+    pub fn restore_part(file: &Path, part: Range<u64>, folder: &Path) -> Result<Self, StoreError> {
         if Embedded::exists(folder) {
             return Err(StoreError::AlreadyExists {
                 folder: folder.to_path_buf(),
@@ -265,10 +295,7 @@ impl Store {
         fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
         // Under another name until it is complete: an interrupted copy is not a store.
         let (half, whole): (PathBuf, PathBuf) = (folder.join("restoring"), folder.join("data.mdb"));
-        let copied = fs::copy(file, &half)
-            .and_then(|_| File::open(&half)?.sync_all())
-            .map_err(StoreError::io(file));
-        if let Err(error) = copied {
+        if let Err(error) = copy_part(file, part, &half).map_err(StoreError::io(file)) {
             drop(fs::remove_file(&half));
             return Err(error);
         }
@@ -305,6 +332,35 @@ impl std::fmt::Debug for Store {
             .field("folder", &self.folder())
             .finish_non_exhaustive()
     }
+}
+
+/// Takes the room of the file that LMDB maps for its readers. On a full disk the map would have no
+/// pages behind it, and the kernel would end the process as if the store were damaged.
+fn reserve_lock_file(folder: &Path) -> Result<(), StoreError> {
+    let path = folder.join("lock.mdb");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let file = options.open(&path).map_err(StoreError::io(&path))?;
+    // A file system that cannot do this has to be trusted.
+    match rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, 0, LOCK_FILE_BYTES) {
+        Err(Errno::NOSPC) => Err(StoreError::Full),
+        _ => Ok(()),
+    }
+}
+
+/// A little more than LMDB needs.
+const LOCK_FILE_BYTES: u64 = 1 << 20;
+
+/// Copies a part of a file to a new file of mode 0600.
+fn copy_part(file: &Path, part: Range<u64>, to: &Path) -> io::Result<()> {
+    let mut source = File::open(file)?;
+    source.seek(SeekFrom::Start(part.start))?;
+    let mut source = source.take(part.end.saturating_sub(part.start));
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut copy = options.open(to)?;
+    io::copy(&mut source, &mut copy)?;
+    copy.sync_all()
 }
 
 /// Syncs the folder of a path. After a crash a file has its name only if its folder was synced.

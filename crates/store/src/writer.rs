@@ -227,6 +227,11 @@ impl Writer {
         })
     }
 
+    /// Whether there is no writer.
+    pub(crate) fn is_none(&self) -> bool {
+        self.jobs.is_none()
+    }
+
     /// Asks whether the store can be written; the writer calls `answer` after the waiting changes.
     pub(crate) fn probe(&self, answer: impl FnOnce(Result<(), StoreError>) + Send + 'static) {
         self.send(Job::Probe(Box::new(answer)));

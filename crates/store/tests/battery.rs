@@ -507,4 +507,44 @@ mod folder {
         assert!(Store::restore(&folder.path().join("missing"), &target).is_err());
         assert!(Store::create(&target).is_ok());
     }
+
+    #[test]
+    fn a_store_that_may_be_missing_is_made_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("target");
+        let open = || Store::open_or_create(&target, 1 << 24).unwrap();
+        let key = || TableKey::record(b"name");
+        let write = Write::put(key(), b"bytes");
+        let written = open().change(move |_| Ok::<_, StoreError>((vec![write], ())));
+        written.unwrap();
+        let read = open().read(|now| now.get(&key(), <[u8]>::len));
+        assert_eq!(read.unwrap(), Some(5));
+        assert!(!open().is_read_only());
+        assert!(Store::open_read_only(&target).unwrap().is_read_only());
+    }
+
+    #[test]
+    fn two_copies_in_one_file_are_two_stores() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let mut file = std::fs::File::create(path("copies")).unwrap();
+        let mut middle = 0;
+        for name in [&b"one"[..], b"two"] {
+            let store = Store::create(&path(str::from_utf8(name).unwrap())).unwrap();
+            let write = Write::put(TableKey::record(name), b"");
+            let written = store.change(move |_| Ok::<_, StoreError>((vec![write], ())));
+            written.unwrap();
+            store.backup_to(&mut file).unwrap();
+            if name == b"one" {
+                middle = file.metadata().unwrap().len();
+            }
+        }
+        let end = file.metadata().unwrap().len();
+        for (part, name) in [(0..middle, &b"one"[..]), (middle..end, b"two")] {
+            let target = path(&format!("restored-{}", part.start));
+            let store = Store::restore_part(&path("copies"), part, &target).unwrap();
+            let found = store.read(|now| now.get(&TableKey::record(name), |_| ()));
+            assert_eq!(found.unwrap(), Some(()));
+        }
+    }
 }

@@ -10,10 +10,11 @@ use tempfile::TempDir;
 use crate::Process;
 
 /// The options that a test must not get from the environment.
-const VARIABLES: [&str; 7] = [
+const VARIABLES: [&str; 8] = [
     "DATA",
     "NATIVE",
     "PASSPHRASE",
+    "PUBLIC_URL",
     "SECRET",
     "TOKEN",
     "URL",

@@ -159,6 +159,20 @@ pub struct Response {
     pub bytes: Vec<u8>,
 }
 
+/// A page, or a whole answer, without the number that each page has of its own.
+pub fn without_nonce(text: &str) -> String {
+    const LENGTH: usize = 24;
+    let mut parts = text.split("nonce");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        // `nonce-…'` in a header, `nonce="…"` in a tag.
+        let number = part.strip_prefix('-').or_else(|| part.strip_prefix("=\""));
+        out.push_str("nonce");
+        out.push_str(number.and_then(|rest| rest.get(LENGTH..)).unwrap_or(part));
+    }
+    out
+}
+
 impl Response {
     /// The first header of a name.
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -193,6 +207,12 @@ impl Response {
         let mut lines: Vec<_> = self.head.lines().filter(is_steady).collect();
         lines.sort_unstable();
         lines
+    }
+
+    /// Whether a page has a script beside the one that all pages load.
+    pub fn has_foreign_script(&self) -> bool {
+        let own = "<script type=\"module\" nonce=";
+        self.body.replacen(own, "", 1).contains("<script")
     }
 
     /// The body, read as JSON.

@@ -30,7 +30,7 @@ mod server;
 pub mod tls;
 
 pub use folder::{Folder, done, lines};
-pub use http::{HttpClient, Response, bearer, exchange, read};
+pub use http::{HttpClient, Response, bearer, exchange, read, without_nonce};
 pub use native::Login;
 pub use process::Process;
 pub use sample::many_names;

@@ -9,7 +9,8 @@ use std::sync::{Arc, OnceLock};
 
 use handfast_client::{Client, ServerAddress};
 use handfast_registry::{
-    Environment, NewAuthority, NewName, NewToken, NewValue, Principal, Registry, Role,
+    AccountChange, Environment, NewAuthority, NewName, NewToken, NewValue, Principal, Registry,
+    Role,
 };
 use handfast_server::{Identity, Listener, RunningServer, ServerContext, WebSettings};
 use handfast_wire::Site;
@@ -107,6 +108,17 @@ impl Server {
             let granted = self.registry.grant(&OPERATOR, authority, &who, *role);
             granted.unwrap();
         }
+    }
+
+    /// Creates an account that may do everything.
+    pub fn administrator(&self, name: &str) {
+        self.account(name, &[]);
+        let promotion = AccountChange {
+            administrator: Some(true),
+            ..AccountChange::default()
+        };
+        let changed = self.registry.change_account(&OPERATOR, name, &promotion);
+        changed.unwrap();
     }
 
     /// The header of a new token of an account.

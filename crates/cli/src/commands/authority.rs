@@ -4,13 +4,15 @@ use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
 use handfast_api::{
-    self as api, Authority, AuthorityChange, NewAuthority, NewGrant, PolicyChange, Transfer,
+    self as api, Authority, AuthorityChange, AuthorityRequest, NewAuthority, NewDecline, NewGrant,
+    Person, PolicyChange, RoleReason, Transfer,
 };
 use handfast_registry::{Principal, Role};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
+use crate::commands::access::{print_people, print_reasons, request_line};
 use crate::commands::inspect_view::Shown as Safe;
 use crate::exit::{Answer, Problem};
 use crate::remote::client::{ApiRequest, Caller, Client, NOTHING, encode};
@@ -20,7 +22,7 @@ use crate::terminal::words::one_of;
 /// Prefixes and naming authorities
 ///
 /// AUTHORITY is a prefix (20.500), 0.NA/PREFIX, urn:NID (the root of a namespace), urn:NID:PATH,
-/// info:NAMESPACE or ark:NAAN. WHO is an account or INDEX:HANDLE.
+/// info:NAMESPACE or ark:NAAN. WHO is an account, group:NAME or INDEX:HANDLE.
 #[derive(Subcommand)]
 pub(crate) enum AuthorityCommand {
     /// Create an authority
@@ -36,19 +38,33 @@ pub(crate) enum AuthorityCommand {
     Request {
         #[command(flatten)]
         described: Description,
+        /// Why, for the one who decides
+        #[arg(long)]
+        reason: Option<String>,
         /// Create the account of --as if there is none; it cannot log in before it has a token
         #[arg(long, requires = "who")]
         create: bool,
     },
+    /// List the open requests for authorities that you may decide, and your own
+    Requests {
+        #[command(flatten)]
+        caller: Caller,
+    },
     /// Approve a request: the account that asked becomes its admin
     Approve(AuthorityTarget),
     /// Decline a request, or take your own back
-    Decline(AuthorityTarget),
+    Decline {
+        #[command(flatten)]
+        on: AuthorityTarget,
+        /// Why, for the one who asked
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
     /// Grant a role on an authority and everything below it
     Grant {
         #[command(flatten)]
         on: AuthorityTarget,
-        /// To whom: an account, or INDEX:HANDLE
+        /// To whom: an account, group:NAME, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
         /// read, write, lead or admin
@@ -69,13 +85,23 @@ pub(crate) enum AuthorityCommand {
         #[arg(long)]
         role: Option<Role>,
     },
+    /// Show everybody who has a role on an authority, and by which grant
+    People(AuthorityTarget),
+    /// Show why you, or somebody else, have a role: which grant, by whom, inherited from where
+    Why {
+        #[command(flatten)]
+        on: AuthorityTarget,
+        /// Of whom: an account, group:NAME, or INDEX:HANDLE
+        #[arg(long = "who", value_name = "WHO", value_parser = Principal::parse)]
+        about: Option<Principal>,
+    },
     /// Change title, contact or policy
     Policy(Description),
     /// Hand an authority to someone, who becomes its only admin
     Transfer {
         #[command(flatten)]
         on: AuthorityTarget,
-        /// To whom: an account, or INDEX:HANDLE
+        /// To whom: an account, group:NAME, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
         /// Create the account if there is none; it cannot log in before it has a token
@@ -152,8 +178,13 @@ impl AuthorityCommand {
                 }
                 on.tell(&made, "created")
             }
-            Self::Request { described, create } => {
+            Self::Request {
+                described,
+                reason,
+                create,
+            } => {
                 let (on, new) = described.new_authority(true);
+                let new = NewAuthority { reason, ..new };
                 if create {
                     on.create_missing_account(&client)?;
                 }
@@ -167,17 +198,15 @@ impl AuthorityCommand {
                     .print(&authority, |out| for_people(&authority, out))
             }
             Self::Approve(on) => on.act(client, "POST", "/approve", NOTHING, "approved"),
-            Self::Decline(on) => {
-                // Once it is declined nothing says how it is written.
-                let client = on.caller.client(client);
-                let shown = client.get::<Authority>(&on.path(""));
-                client.act::<IgnoredAny>("POST", &on.path("/decline"))?;
-                let written = shown.map_or_else(|_| on.authority.clone(), |it| it.authority);
-                let gone = json!({"authority": written, "status": "declined"});
-                on.caller
-                    .output
-                    .print(&gone, |out| writeln!(out, "declined {written}"))
+            Self::Requests { caller } => {
+                let client = caller.client(client);
+                let all: Vec<AuthorityRequest> = client.get("/authority-requests")?;
+                caller.output.print(&all, |out| {
+                    all.iter()
+                        .try_for_each(|request| request_line(request, out))
+                })
             }
+            Self::Decline { on, reason } => on.decline(client, reason),
             Self::Retire { on, keep_children } => {
                 let query = keep_children.then_some("?keep-children=true");
                 let rest = format!("/retire{}", query.unwrap_or_default());
@@ -209,6 +238,17 @@ impl AuthorityCommand {
                 let grant = NewGrant { create, role };
                 on.act(client, "PUT", &rest, Some(&grant), "granted")
             }
+            Self::People(on) => {
+                let people: Vec<Person> = on.caller.client(client).get(&on.path("/people"))?;
+                print_people(&people, &on.caller)
+            }
+            Self::Why { on, about } => {
+                let about = about.as_ref().map(ToString::to_string);
+                let about = about.map(|who| format!("?who={}", encode(&who)));
+                let path = on.path(&format!("/why{}", about.unwrap_or_default()));
+                let reasons: Vec<RoleReason> = on.caller.client(client).get(&path)?;
+                print_reasons(&reasons, &on.caller)
+            }
             Self::Revoke { on, from, role } => {
                 let only = role.map(|role| format!("?role={role}"));
                 let from = encode(&from.to_string());
@@ -220,6 +260,22 @@ impl AuthorityCommand {
 }
 
 impl AuthorityTarget {
+    fn decline(self, client: Client, reason: String) -> anyhow::Result<Answer> {
+        // Once it is declined nothing says how it is written.
+        let client = self.caller.client(client);
+        let shown = client.get::<Authority>(&self.path(""));
+        let path = self.path("/decline");
+        if reason.is_empty() {
+            client.act::<IgnoredAny>("POST", &path)?;
+        } else {
+            client.send::<IgnoredAny>("POST", &path, &NewDecline { reason })?;
+        }
+        let written = shown.map_or(self.authority, |it| it.authority);
+        let gone = json!({"authority": written, "status": "declined"});
+        let output = self.caller.output;
+        output.print(&gone, |out| writeln!(out, "declined {written}"))
+    }
+
     /// Creates the account that asks, as the operator, who runs this command.
     fn create_missing_account(&self, client: &Client) -> anyhow::Result<()> {
         let Some(Principal::Account(name)) =
@@ -284,6 +340,7 @@ impl Description {
                 profile: self.profile,
                 ttl: self.ttl,
             },
+            reason: None,
             request,
             title: self.title,
         };

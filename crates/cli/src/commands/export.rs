@@ -14,7 +14,8 @@ use crate::terminal::output::stream;
 
 /// Give names to a file: NDJSON, which loses nothing, CSV, handle batch files, JSON dumps
 ///
-/// Secrets are left out unless they are asked for.
+/// Secrets are left out unless they are asked for. With a public URL, NDJSON and CSV also have the
+/// citable link of each name, which `import` ignores.
 #[derive(Args)]
 pub(crate) struct Export {
     /// The file; by default, and for -, standard output

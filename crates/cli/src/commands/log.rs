@@ -13,7 +13,9 @@ use handfast_server::convert;
 use serde_json::json;
 
 use crate::commands::inspect_view::Shown as Safe;
+use crate::commands::log_list::ListEventsCommand;
 use crate::commands::log_verify::VerifyCommand;
+use crate::commands::name_history::citable_link;
 use crate::exit::{Answer, Problem, misuse};
 use crate::files::read_input;
 use crate::folder::Data;
@@ -38,6 +40,8 @@ pub(crate) enum LogCommand {
         #[command(flatten)]
         output: Output,
     },
+    /// List what has happened, newest first
+    List(ListEventsCommand),
     /// Prove the history of a name, or that the log has only grown
     Prove(Prove),
     /// Write the whole log to a file that anybody can verify
@@ -94,6 +98,7 @@ impl LogCommand {
                 let note = client.checkpoint()?;
                 output.print(&json!({ "checkpoint": note }), |out| write!(out, "{note}"))
             }
+            Self::List(list) => list.run(client),
             Self::Prove(prove) => prove.run(client),
             Self::Export { file, output } => export(&client, file, *output),
             Self::Verify(verify) => verify.run(data, &client),
@@ -226,6 +231,9 @@ impl Prove {
             match verify_proof(&proof, None, &key) {
                 Ok(proven) => tell_proven(&proof, &proven, out)?,
                 Err(problem) => writeln!(out, "{problem}")?,
+            }
+            if let Some(link) = citable_link(&client, &format!("/names/{id}")) {
+                writeln!(out, "cite as {link}")?;
             }
             writeln!(
                 out,

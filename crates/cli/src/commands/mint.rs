@@ -6,6 +6,7 @@ use clap::Args;
 use handfast_api::{Minted, NewMint};
 use handfast_registry::{Style, StyleError, url_problem};
 
+use crate::commands::name::after_id;
 use crate::exit::Answer;
 use crate::remote::client::{Caller, Client};
 
@@ -28,6 +29,9 @@ pub(crate) struct Mint {
         value_parser = style
     )]
     style: Option<String>,
+    /// Reserve them: nobody sees them until they are activated
+    #[arg(long)]
+    reserve: bool,
     #[command(flatten)]
     caller: Caller,
 }
@@ -45,6 +49,7 @@ impl Mint {
             let new = NewMint {
                 authority: self.authority.clone(),
                 count: left.min(BATCH_SIZE),
+                reserve: self.reserve,
                 style: self.style.clone(),
                 urls: self.urls.clone(),
             };
@@ -55,7 +60,7 @@ impl Mint {
                 if self.caller.output.is_json() {
                     writeln!(out, "{}", serde_json::to_string(name)?)?;
                 } else {
-                    writeln!(out, "{}", name.id)?;
+                    writeln!(out, "{}{}", name.id, after_id(name.link.as_ref()))?;
                 }
             }
             if made.names.is_empty() {

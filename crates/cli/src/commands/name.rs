@@ -62,6 +62,8 @@ pub(crate) enum NameCommand {
         #[arg(long)]
         authority: String,
         #[command(flatten)]
+        filter: ListFilter,
+        #[command(flatten)]
         caller: Caller,
         #[command(flatten)]
         connection: Connection,
@@ -105,7 +107,7 @@ pub(crate) enum NameCommand {
     Transfer {
         #[command(flatten)]
         on: NameTarget,
-        /// To whom: an account, or INDEX:HANDLE
+        /// To whom: an account, group:NAME, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
         /// Create the account if there is none; it cannot log in before it has a token
@@ -342,8 +344,11 @@ impl NameCommand {
                 on.caller.output.print(&name, |out| for_people(&name, out))
             }
             Self::List {
-                authority, caller, ..
-            } => list(&caller.client(client), &authority, caller.output),
+                authority,
+                filter,
+                caller,
+                ..
+            } => list(&caller.client(client), &authority, &filter, caller.output),
             Self::Set {
                 on, values, remove, ..
             } => {
@@ -448,21 +453,68 @@ impl NameTarget {
         let request = ApiRequest::new(method, path).json(body);
         let name: Name = self.caller.client(client).ask(request)?;
         self.caller.output.print(&name, |out| {
-            writeln!(out, "{done} {} ({})", Safe(&name.id), name.state)
+            writeln!(out, "{done} {} ({})", Safe(&name.id), name.state)?;
+            rows(out, 12, [("cite as", name.link.clone())])
         })
     }
 }
 
 /// Page after page.
-fn list(client: &Client, authority: &str, output: Output) -> anyhow::Result<Answer> {
+/// Which names of an authority are listed.
+#[derive(Args)]
+pub(crate) struct ListFilter {
+    /// List the names of the authorities below it, too
+    #[arg(long, conflicts_with = "server")]
+    children: bool,
+    /// Only names in this state
+    #[arg(
+        long,
+        value_name = "active|reserved|withdrawn",
+        value_parser = ["active", "reserved", "withdrawn"],
+        hide_possible_values = true,
+        conflicts_with = "server"
+    )]
+    state: Option<String>,
+    /// Only names that have these words, in the name or in a public value
+    #[arg(long, value_name = "TEXT", conflicts_with = "server")]
+    words: Option<String>,
+    /// Only names that were changed at this time or later (RFC 3339)
+    #[arg(long, value_name = "TIME", conflicts_with = "server")]
+    changed_since: Option<String>,
+}
+
+impl ListFilter {
+    fn query(&self) -> String {
+        let children = self.children.then(|| "true".to_string());
+        let parameters = [
+            ("children", &children),
+            ("state", &self.state),
+            ("q", &self.words),
+            ("changed-since", &self.changed_since),
+        ];
+        let given = parameters.into_iter().filter_map(|(name, value)| {
+            let value = value.as_deref()?;
+            Some(format!("&{name}={}", encode(value)))
+        });
+        given.collect()
+    }
+}
+
+fn list(
+    client: &Client,
+    authority: &str,
+    filter: &ListFilter,
+    output: Output,
+) -> anyhow::Result<Answer> {
     let mut out = io::BufWriter::new(io::stdout());
-    let query = format!("&authority={}", encode(authority));
+    let query = format!("&authority={}{}", encode(authority), filter.query());
     client.each_page("/names", &query, "names", |names: Vec<ListedName>| {
         for name in names {
             if output.is_json() {
                 writeln!(out, "{}", serde_json::to_string(&name)?)?;
             } else {
-                writeln!(out, "{:<9}  {}", name.state, Safe(&name.id))?;
+                let link = after_id(name.link.as_ref());
+                writeln!(out, "{:<9}  {}{link}", name.state, Safe(&name.id))?;
             }
         }
         Ok(())
@@ -471,12 +523,18 @@ fn list(client: &Client, authority: &str, output: Output) -> anyhow::Result<Answ
     Ok(Answer::Done)
 }
 
+/// The citable link, if there is one, as it stands in a list behind a name.
+pub(crate) fn after_id(link: Option<&String>) -> String {
+    link.map(|link| format!("  {link}")).unwrap_or_default()
+}
+
 fn for_people(name: &Name, out: &mut dyn Write) -> io::Result<()> {
     let withdrawn = name.withdrawn.as_ref();
     let irregular = name.irregular.as_ref();
     let irregular = irregular.and_then(|_| Handle::parse(&name.id).err());
     writeln!(out, "{}", Safe(&name.id))?;
     let about = [
+        ("cite as", name.link.clone()),
         ("state", Some(name.state.to_string())),
         (
             "withdrawn",

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use handfast_api::Event;
+use handfast_api::{Event, Name};
 use handfast_registry::HistoryPoint;
 
 use crate::commands::inspect_view::Shown as Safe;
@@ -34,9 +34,17 @@ pub(crate) fn show(
     })?;
     if is_json {
         writeln!(out, "{}", if is_first { "[]" } else { "]" })?;
+    } else if let Some(link) = citable_link(client, &on.path("")) {
+        writeln!(out, "cite as {link}")?;
     }
     out.flush()?;
     Ok(Answer::Done)
+}
+
+/// The citable link of a name, if the server has a public URL.
+pub(crate) fn citable_link(client: &Client, path: &str) -> Option<String> {
+    let name: Name = client.get(path).ok()?;
+    name.link
 }
 
 fn for_people(event: &Event, out: &mut dyn Write) -> io::Result<()> {
@@ -52,6 +60,9 @@ fn for_people(event: &Event, out: &mut dyn Write) -> io::Result<()> {
     }
     if let Some(reason) = &event.reason {
         writeln!(out, "    reason: {}", Safe(reason))?;
+    }
+    if let Some(successor) = &event.successor {
+        writeln!(out, "    use instead: {}", Safe(successor))?;
     }
     if action == "transfer" && event.values.is_some() {
         match &event.holder {

@@ -138,7 +138,7 @@ pub(crate) enum NamespaceCommand {
         #[arg(long, value_name = "FILE")]
         file: Option<PathBuf>,
         /// Act as this account instead of the local operator
-        #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+        #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse_actor)]
         who: Option<Principal>,
         #[command(flatten)]
         output: Output,
@@ -174,7 +174,7 @@ pub(crate) struct NamespaceTarget {
 #[derive(Args)]
 pub(crate) struct Acting {
     /// Act as this account instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse_actor)]
     who: Option<Principal>,
     /// Say what would be done, and do nothing
     #[arg(long)]

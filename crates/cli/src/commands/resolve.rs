@@ -7,7 +7,9 @@ use anyhow::Context;
 use clap::Args;
 use handfast_client::{Query, Resolution, Roots, ServerAddress};
 use handfast_id::{HdlUri, Standard};
-use handfast_registry::{Principal, Reading, Registry, RegistryError, State, StoreError};
+use handfast_registry::{
+    CitableLinks, Principal, Reading, Registry, RegistryError, State, StoreError,
+};
 use handfast_server::convert;
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{ResponseCode, Value, json as wire_json};
@@ -61,7 +63,7 @@ pub(crate) struct Resolve {
     #[arg(long)]
     follow_aliases: bool,
     /// Read what only administrators may, as INDEX:HANDLE
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse_actor)]
     who: Option<Principal>,
     #[command(flatten)]
     output: Output,
@@ -163,13 +165,18 @@ impl Resolve {
             }
             error => refused(error),
         })?;
-        let rules = Config::read(registry.folder())?.rules()?;
+        let config = Config::read(registry.folder())?;
+        let rules = config.rules()?;
         if let Ok(handle) = handle_of(&self.id, &rules)
             && registry.is_responsible(&handle).is_ok_and(|is| !is)
         {
             return Err(ask_server(&format!("{handle} is not registered here")));
         }
-        print(&self.find(&registry).map_err(refused)?, self.output)
+        let found = self.find(&registry).map_err(refused)?;
+        let public_url = config.public_url().map(|url| url.to_string());
+        let links = CitableLinks::configured(&rules, public_url.as_deref());
+        let link = links.map(|links| links.link(&found.handle));
+        print_with_link(&found, link, self.output)
     }
 
     /// What somebody who asks a server would get, with aliases followed if that is asked for.
@@ -252,7 +259,16 @@ enum Root {
 
 /// Prints an answer.
 pub(crate) fn print(found: &Resolution, output: Output) -> anyhow::Result<Answer> {
-    let said = json!({
+    print_with_link(found, None, output)
+}
+
+/// The same with the citable link. Another server does not tell under which URL it is cited.
+fn print_with_link(
+    found: &Resolution,
+    link: Option<String>,
+    output: Output,
+) -> anyhow::Result<Answer> {
+    let mut said = json!({
         "handle": found.handle,
         "values": found.values.iter().map(wire_json::value).collect::<Json>(),
         "aliases": found.aliases,
@@ -260,6 +276,9 @@ pub(crate) fn print(found: &Resolution, output: Output) -> anyhow::Result<Answer
         "certified": found.is_certified,
         "authoritative": found.is_authoritative,
     });
+    if let (Some(link), Some(members)) = (&link, said.as_object_mut()) {
+        members.insert("link".into(), link.as_str().into());
+    }
     output.print(&said, |out| {
         writeln!(out, "{}", Safe(&found.handle))?;
         let signed = if found.is_certified { ", signed" } else { "" };
@@ -271,7 +290,8 @@ pub(crate) fn print(found: &Resolution, output: Output) -> anyhow::Result<Answer
             .aliases
             .iter()
             .map(|alias| ("instead of", Some(alias.clone())));
-        rows(out, 12, aliases.chain([("answered by", server)]))?;
+        let ends = [("answered by", server), ("cite as", link)];
+        rows(out, 12, aliases.chain(ends))?;
         let mut values = found.values.iter();
         values.try_for_each(|value| writeln!(out, "  {}", line(&convert::value(value))))
     })

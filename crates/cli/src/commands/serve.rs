@@ -10,7 +10,7 @@ use handfast_server::{Addresses, Dspace, Identity, Listener, PublicUrl, ServerCo
 use serde_json::json;
 
 use crate::commands::demo;
-use crate::config::Config;
+use crate::config::{Config, PUBLIC_URL};
 use crate::exit::{Answer, misuse, refused};
 use crate::folder::{Data, program, world};
 use crate::terminal::output::Output;
@@ -28,7 +28,7 @@ pub(crate) struct Serve {
     web: Option<SocketAddr>,
     /// The URL that clients use: absolute URLs begin with it, and credentials are taken under its
     /// host
-    #[arg(long, value_name = "URL", env = "HANDFAST_PUBLIC_URL")]
+    #[arg(long, value_name = "URL", env = PUBLIC_URL)]
     public_url: Option<PublicUrl>,
     /// Fill a new data folder with examples
     #[arg(long)]
@@ -98,11 +98,13 @@ impl Serve {
             let problem = format!("warning: commands on this folder have to wait: {error}");
             self.output.note(&problem);
         });
-        writeln!(
-            io::stdout(),
-            "{}",
-            self.told(&data.folder, addresses, &tls, example)
-        )?;
+        let sign_in = served.first_sign_in_link().unwrap_or_else(|error| {
+            let problem = format!("warning: there is no link to sign in with: {error}");
+            self.output.note(&problem);
+            None
+        });
+        let told = self.told(&data.folder, addresses, &tls, example, sign_in.as_ref());
+        writeln!(io::stdout(), "{told}")?;
         io::stdout().flush()?;
         served.wait()?;
         if let Ok(socket) = socket {
@@ -137,7 +139,14 @@ impl Serve {
     }
 
     /// Where the server listens, and how to log in.
-    fn told(&self, folder: &Path, addresses: Addresses, tls: &Tls, example: &str) -> String {
+    fn told(
+        &self,
+        folder: &Path,
+        addresses: Addresses,
+        tls: &Tls,
+        example: &str,
+        sign_in: Option<&(String, String)>,
+    ) -> String {
         let (native, web) = (addresses.native, addresses.web);
         let who = Identity::administrator();
         let key = Identity::administrator_file(folder);
@@ -156,6 +165,7 @@ impl Serve {
                 "administrator": who.to_string(),
                 "key": key,
                 "try": command,
+                "signIn": sign_in.map(|(_, link)| link),
             })
             .to_string();
         }
@@ -165,14 +175,22 @@ impl Serve {
         } else {
             String::new()
         };
+        let sign_in = sign_in.map(|(account, link)| {
+            let program = program(folder);
+            format!(
+                "\nconsole {link}\n        signs {account} in, once, within 15 minutes; \
+                 `{program} user sign-in` prints another link"
+            )
+        });
         format!(
             "native  {native}, over UDP and TCP\n\
              web     {url} and {secure}{at}\n\
              tls     {tls}\n\
              data    {}\n\
              log in  as {who}, with {key}\n\
-             try     {command}",
-            folder.display()
+             try     {command}{}",
+            folder.display(),
+            sign_in.unwrap_or_default()
         )
     }
 }

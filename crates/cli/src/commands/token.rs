@@ -34,7 +34,7 @@ pub(crate) enum TokenCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// List tokens; their secrets are not stored
+    /// List tokens, with the day when each was last used; their secrets are not stored
     List {
         #[command(flatten)]
         output: Output,
@@ -102,9 +102,13 @@ fn line(token: &Token, out: &mut dyn Write) -> io::Result<()> {
         (Some(role), Some(authority)) => format!("{role} on {authority}"),
     };
     let (id, until, account, title) = (&token.token, &token.expires, &token.account, &token.title);
+    let used = match &token.last_used {
+        Some(day) => format!("used {day}"),
+        None => "never used".to_string(),
+    };
     writeln!(
         out,
-        "{id}  until {until}  {account:<16}  {may}  {}",
+        "{id}  until {until}  {used:<15}  {account:<16}  {may}  {}",
         Safe(title)
     )
 }

@@ -1,10 +1,13 @@
 //! `handfast user`: accounts.
 
 use clap::{Args, Subcommand};
-use handfast_api::{Account, AccountChange, AccountState, NewAccount};
+use handfast_api::{Account, AccountChange, AccountState, Holdings, NewAccount};
 use serde_json::json;
 
+use crate::commands::access::holdings_for_people;
 use crate::commands::inspect_view::Shown as Safe;
+use crate::commands::user_sessions::{EndSessionsCommand, SessionsCommand};
+use crate::commands::user_sign_in::{AuditCommand, InviteCommand, PasswordCommand, SignInCommand};
 use crate::exit::Answer;
 use crate::remote::client::{Client, encode};
 use crate::terminal::output::Output;
@@ -19,13 +22,16 @@ pub(crate) enum UserCommand {
         /// Who that is, for people
         #[arg(long, default_value = "")]
         title: String,
+        /// The e-mail address of its owner
+        #[arg(long, default_value = "")]
+        email: String,
         /// Let it do everything, over the web too
         #[arg(long)]
         administrator: bool,
         #[command(flatten)]
         output: Output,
     },
-    /// List accounts
+    /// List accounts, with the time when each was last seen
     List {
         #[command(flatten)]
         output: Output,
@@ -37,6 +43,9 @@ pub(crate) enum UserCommand {
         /// Who that is, for people
         #[arg(long)]
         title: Option<String>,
+        /// The e-mail address of its owner; an empty one removes it
+        #[arg(long)]
+        email: Option<String>,
         /// Whether it may do everything: true or false
         #[arg(long, value_name = "BOOL")]
         administrator: Option<bool>,
@@ -47,6 +56,20 @@ pub(crate) enum UserCommand {
     Suspend(AccountTarget),
     /// Let a suspended account act again
     Restore(AccountTarget),
+    /// Print a link by which an account signs in to the console, once
+    SignIn(SignInCommand),
+    /// Set the password of an account: asked for twice, or a line of standard input
+    Password(PasswordCommand),
+    /// Create an account with a role, and print a link for the person
+    Invite(InviteCommand),
+    /// List where an account is signed in to the console
+    Sessions(SessionsCommand),
+    /// Sign an account out of the console: everywhere, or in one browser
+    EndSessions(EndSessionsCommand),
+    /// List who signed in when, how and from where; kept for a year
+    Audit(AuditCommand),
+    /// Show what an account has: roles, groups, tokens, names; for the day when its owner leaves
+    Holdings(AccountTarget),
 }
 
 /// Which account.
@@ -64,12 +87,14 @@ impl UserCommand {
             Self::Create {
                 name,
                 title,
+                email,
                 administrator,
                 output,
             } => {
                 let new = NewAccount {
                     account: name.clone(),
                     administrator: *administrator,
+                    email: email.clone(),
                     title: title.clone(),
                 };
                 let _: Account = client.send("POST", "/accounts", &new)?;
@@ -86,7 +111,11 @@ impl UserCommand {
                             AccountState::Suspended => "  (suspended)",
                             AccountState::Active => "",
                         };
-                        writeln!(out, "{name:<20}  {title}{suspended}")
+                        let seen = match &account.last_seen {
+                            Some(time) => format!("seen {time}"),
+                            None => "never seen".to_string(),
+                        };
+                        writeln!(out, "{name:<20}  {seen:<25}  {title}{suspended}")
                     })
                 })
             }
@@ -95,18 +124,25 @@ impl UserCommand {
                 on.output.print(&account, |out| {
                     writeln!(out, "{}", account.account)?;
                     writeln!(out, "  {:<13}  {}", "title", Safe(&account.title))?;
+                    if !account.email.is_empty() {
+                        writeln!(out, "  {:<13}  {}", "email", Safe(&account.email))?;
+                    }
                     writeln!(out, "  {:<13}  {}", "state", account.state)?;
                     writeln!(out, "  {:<13}  {}", "created", account.created)?;
+                    let seen = account.last_seen.as_deref().unwrap_or("never");
+                    writeln!(out, "  {:<13}  {seen}", "last seen")?;
                     writeln!(out, "  {:<13}  {}", "administrator", account.administrator)
                 })
             }
             Self::Set {
                 on,
                 title,
+                email,
                 administrator,
             } => {
                 let change = AccountChange {
                     title: title.clone(),
+                    email: email.clone(),
                     administrator: *administrator,
                     state: None,
                 };
@@ -114,6 +150,17 @@ impl UserCommand {
             }
             Self::Suspend(on) => on.set(client, AccountState::Suspended, "suspended"),
             Self::Restore(on) => on.set(client, AccountState::Active, "restored"),
+            Self::SignIn(command) => command.run(client),
+            Self::Password(command) => command.run(client),
+            Self::Invite(command) => command.run(client),
+            Self::Sessions(command) => command.run(client),
+            Self::EndSessions(command) => command.run(client),
+            Self::Audit(command) => command.run(client),
+            Self::Holdings(on) => {
+                let holdings: Holdings = client.get(&format!("{}/holdings", on.path()))?;
+                on.output
+                    .print(&holdings, |out| holdings_for_people(&holdings, out))
+            }
         }
     }
 }

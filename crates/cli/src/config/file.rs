@@ -16,6 +16,8 @@ pub(crate) const FILE: &str = "handfast.toml";
 #[derive(Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConfigFile {
+    /// The version of the format; v1 if it is not said.
+    #[serde(default)]
     pub(super) version: Version,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) resolvers: Vec<String>,
@@ -108,6 +110,13 @@ pub(crate) struct WebSection {
     pub(super) spool_limit: Option<u64>,
     pub(super) public_search: Option<bool>,
     pub(super) public_url: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) logo: Option<PathBuf>,
+    pub(super) contact: Option<String>,
+    pub(super) footer: Option<String>,
+    pub(super) accent: Option<String>,
+    pub(super) accent_dark: Option<String>,
+    pub(super) list_authorities: Option<bool>,
     pub(super) acme: Option<AcmeSection>,
 }
 

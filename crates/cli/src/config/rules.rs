@@ -136,6 +136,17 @@ mod tests {
         assert!(read(&text.join("\n")).is_ok(), "{}", text.join("\n"));
     }
 
+    /// The console shows lines to paste; a folder without a file gets one with those lines alone,
+    /// and the server did not start any more.
+    #[test]
+    fn a_file_may_leave_out_its_version() {
+        let web = "[web]\npublic-url = \"https://id.library.example\"\n";
+        assert!(read(web).is_ok());
+        let acme = "[web.acme]\ndomains = [\"id.library.example\"]\n\
+                    contact = [\"ops@library.example\"]\nagree-terms = true";
+        assert!(read(&format!("{web}{acme}")).is_ok());
+    }
+
     #[test]
     fn what_is_not_known_is_an_error_that_names_it() {
         for (text, named) in [

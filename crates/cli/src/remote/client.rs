@@ -92,7 +92,7 @@ fn server_url(text: &str) -> Result<Uri, String> {
 #[derive(Args)]
 pub(crate) struct Caller {
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
-    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse_actor)]
     pub(crate) who: Option<Principal>,
     #[command(flatten)]
     pub(crate) output: Output,
@@ -354,6 +354,39 @@ impl Client {
         Ok(summary)
     }
 
+    /// Asks the REST API of handle servers, over the network and without a token. Gives the status
+    /// and the JSON of the answer.
+    pub(crate) fn ask_rest(
+        &self,
+        method: &str,
+        path: &str,
+        authorization: Option<&str>,
+        body: &Json,
+    ) -> anyhow::Result<(StatusCode, Json)> {
+        let Transport::Network { server, options } = &self.transport else {
+            return Err(misused("this asks a server: say which with --api URL"));
+        };
+        let start = server.path().trim_end_matches('/');
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{start}{path}"))
+            .header(CONTENT_TYPE, "application/json");
+        if let Some(authorization) = authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        let request = request.body(whole(body.to_string()))?;
+        let certificate = options.certificate.as_deref();
+        let (status, said) = wait(async {
+            let sent = http_client::send_to_server(server, certificate, request);
+            let sent = timeout(self.timeout(), sent).await;
+            let sent = sent.context("nothing was answered").flatten();
+            let response = sent.map_err(|error| self.explain(&error))?;
+            let status = response.status();
+            anyhow::Ok((status, self.collect(response).await?))
+        })??;
+        Ok((status, serde_json::from_slice(&said).unwrap_or_default()))
+    }
+
     /// All things of a list that comes in pages.
     pub(crate) fn pages<T: DeserializeOwned>(
         &self,
@@ -481,12 +514,14 @@ impl Client {
                 makes,
                 opened,
             } if opened.get().is_none() => {
-                let registry = data.config().and_then(|config| match makes {
+                let config = data.config().map_err(refused)?;
+                let registry = match makes {
                     Some(output) => data.open_or_make(&config, *output, false),
                     None => data.open(&config),
-                });
+                };
                 let registry = registry.map_err(refused)?;
-                opened.get_or_init(|| LocalApi::new(registry.into()));
+                let (public_url, listen) = (config.public_url(), config.listen().web);
+                opened.get_or_init(|| LocalApi::new(registry.into(), public_url, listen));
             }
             Transport::Folder { .. } | Transport::Socket(_) => {}
         }

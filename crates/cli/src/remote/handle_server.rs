@@ -79,13 +79,7 @@ impl Connection {
         };
         let identity = who.to_string();
         if let Some(path) = &self.key {
-            let file = Zeroizing::new(read(path)?);
-            let passphrase = variable("HANDFAST_PASSPHRASE");
-            let passphrase = passphrase.as_ref().map(|text| text.as_slice());
-            let cannot = || format!("cannot use {}", path.display());
-            let key = read_private_key(&file, passphrase).with_context(cannot)?;
-            let key = SigningKey::new(key).with_context(cannot)?;
-            return Ok(Login::with_key(&identity, key)?);
+            return Ok(Login::with_key(&identity, signing_key(path)?)?);
         }
         let secret = match &self.secret_file {
             Some(path) => Zeroizing::new(read(path)?),
@@ -98,6 +92,16 @@ impl Connection {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         Ok(Login::with_secret(&identity, line)?)
     }
+}
+
+/// Reads a private key; `HANDFAST_PASSPHRASE` opens one that is encrypted.
+pub(crate) fn signing_key(path: &Path) -> anyhow::Result<SigningKey> {
+    let file = Zeroizing::new(read(path)?);
+    let passphrase = variable("HANDFAST_PASSPHRASE");
+    let passphrase = passphrase.as_ref().map(|text| text.as_slice());
+    let key = read_private_key(&file, passphrase)
+        .with_context(|| format!("cannot use {}", path.display()))?;
+    SigningKey::new(key).with_context(|| format!("cannot use {}", path.display()))
 }
 
 /// Runs what waits for the network.

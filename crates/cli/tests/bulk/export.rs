@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use crate::*;
 
 /// A folder with all that a registry can hold.
-fn rich() -> Folder {
+pub(crate) fn rich() -> Folder {
     let folder = Folder::with(
         PROGRAM,
         &[
@@ -85,7 +85,7 @@ fn what_is_exported_and_imported_into_another_folder_gives_the_same_bytes() {
     let exported = folder.done(&["export"]);
     for part in [
         r#""state":"withdrawn""#,
-        r#""successor":"20.1/rich""#,
+        r#""successor":"20.1/Rich""#,
         r#""state":"reserved""#,
         r#""status":"retired""#,
         r#""status":"requested""#,

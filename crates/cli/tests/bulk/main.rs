@@ -9,6 +9,7 @@
 mod export;
 mod import;
 mod jobs;
+mod links;
 mod updates;
 
 use handfast_testing::{Folder, lines};

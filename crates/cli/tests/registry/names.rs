@@ -93,6 +93,32 @@ fn names_are_minted_with_their_urls() {
     }
 }
 
+#[test]
+fn names_are_minted_as_reserved_and_listed_by_state() {
+    let folder = init(&[]);
+    folder.done(&["authority", "create", "20.1"]);
+    folder.done(&[
+        "mint",
+        "--authority",
+        "20.1",
+        "--style",
+        "sequence",
+        "--reserve",
+    ]);
+    folder.done(&["mint", "--authority", "20.1", "--style", "sequence"]);
+    let list = |options: &[&str]| {
+        let list = ["name", "list", "--authority", "20.1"];
+        folder.done(&[&list, options].concat())
+    };
+    assert_eq!(list(&["--state", "reserved"]), "reserved   20.1/1\n");
+    assert_eq!(
+        list(&["--state", "active", "--children"]),
+        "active     20.1/2\n"
+    );
+    assert_eq!(list(&["--words", "1/2"]), "active     20.1/2\n");
+    assert_eq!(list(&["--changed-since", "2999-01-01T00:00:00Z"]), "");
+}
+
 /// Guards against a slip of a few zeros that fills the disk with names.
 #[test]
 fn a_command_mints_no_more_than_a_million_names() {

@@ -8,6 +8,7 @@
 
 mod api;
 mod beside;
+mod groups;
 mod imports;
 mod jobs;
 mod namespaces;
@@ -16,4 +17,5 @@ mod operator;
 mod quotas;
 mod remote;
 mod server;
+mod sign_in;
 mod updates;

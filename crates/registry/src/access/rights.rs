@@ -1,7 +1,8 @@
 //! Rights: may this principal do this?
 //!
 //! A principal may do what a role here allows, or what the protocol grants. Roles apply to the
-//! whole subtree below the authority on which they were granted (`URN-5`).
+//! whole subtree below the authority on which they were granted (`URN-5`), and a role of a group to
+//! all of its members.
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
@@ -28,8 +29,11 @@ impl View<'_> {
             let Some(authority) = self.authority(&path)? else {
                 break;
             };
-            let granted = authority.grants.iter().filter(|grant| grant.to == *who);
-            highest = highest.max(granted.map(|grant| grant.role).max());
+            for grant in &authority.grants {
+                if Some(grant.role) > highest && self.is_granted_to(who, &grant.to)? {
+                    highest = Some(grant.role);
+                }
+            }
             is_within |= is_for(who, &path);
             next = authority.parent;
         }
@@ -41,6 +45,21 @@ impl View<'_> {
         })
     }
 
+    /// Whether something that was granted to one principal counts for another: it is the same one,
+    /// or a member of the group.
+    pub(crate) fn is_granted_to(
+        &self,
+        who: &Principal,
+        to: &Principal,
+    ) -> Result<bool, RegistryError> {
+        match (who, to) {
+            (Principal::Account(_) | Principal::Limited { .. }, Principal::Group(_)) => {
+                self.is_in_group(who, to)
+            }
+            _ => Ok(who == to),
+        }
+    }
+
     /// Whether a name was transferred to the principal, and the limit of its token allows the role.
     pub(crate) fn holds(
         &self,
@@ -48,7 +67,11 @@ impl View<'_> {
         needs: Role,
         record: &Record,
     ) -> Result<bool, RegistryError> {
-        if record.holder.as_ref() != Some(who) {
+        let is_holder = match &record.holder {
+            Some(holder) => self.is_granted_to(who, holder)?,
+            None => false,
+        };
+        if !is_holder {
             return Ok(false);
         }
         let Principal::Limited { limit, .. } = who else {
@@ -89,7 +112,7 @@ impl View<'_> {
 }
 
 /// Whether the token of a principal, if it has one, covers an authority.
-fn is_for(who: &Principal, path: &AuthorityPath) -> bool {
+pub(crate) fn is_for(who: &Principal, path: &AuthorityPath) -> bool {
     match who {
         Principal::Limited { limit, .. } => {
             let mut authority = limit.authority.iter();

@@ -13,6 +13,7 @@ use crate::access::principal::{Limit, Principal};
 use crate::authority::policy::Role;
 use crate::change::view::View;
 use crate::error::RegistryError;
+use crate::log::event::Action;
 use crate::registry::Registry;
 
 /// The stored data of a token. The token itself cannot be derived from it.
@@ -121,7 +122,7 @@ impl Registry {
             let authority = match &new.authority {
                 Some(text) => {
                     let path = change_set.path(text)?;
-                    change_set.existing_authority(&path)?;
+                    change_set.need_visible(change_set.who(), &path)?;
                     Some(path)
                 }
                 None => None,
@@ -140,6 +141,7 @@ impl Registry {
                 expires: change_set.time().saturating_add(new.days * DAY_MS),
             };
             change_set.store_encoded(Table::Meta, &key, &token)?;
+            change_set.note(Action::Token, &token.note("create"))?;
             Ok(token)
         })?;
         Ok((text, token))
@@ -172,6 +174,7 @@ impl Registry {
             change_set.push(Write::Delete(
                 TableKey::named(Table::Meta, &key).into_owned(),
             ));
+            change_set.note(Action::Token, &token.note("revoke"))?;
             Ok(token)
         })
     }
@@ -197,6 +200,10 @@ impl Registry {
             Ok(Some(token).filter(|_| account.is_none_or(|account| !account.is_suspended)))
         })?;
         let token = token.filter(|token| token.expires > self.time());
+        if let Some(token) = &token {
+            self.note_token_used(&token.id);
+            self.note_account_seen(&token.account);
+        }
         Ok(token.map(|token| {
             let account = token.account.clone();
             let who = match token.limit.clone() {
@@ -208,9 +215,17 @@ impl Registry {
     }
 }
 
+impl Token {
+    /// The private text of an event.
+    fn note(&self, action: &str) -> String {
+        let account = Principal::Account(self.account.clone()).key();
+        format!("token:{} {action} {account}", self.id)
+    }
+}
+
 impl View<'_> {
     /// Tokens of an account, or all of them, with their keys.
-    fn tokens_of(
+    pub(crate) fn tokens_of(
         &self,
         account: Option<&Principal>,
     ) -> Result<Vec<(Vec<u8>, Token)>, RegistryError> {

@@ -5,6 +5,7 @@ use crate::authority::erasures::{NothingErased, check_nothing_erased, check_stil
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, Persistence, Role};
 use crate::authority::policy_check::{check_authority, check_case_unset, check_pattern};
+use crate::authority::request_list::check_reason;
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
@@ -50,7 +51,10 @@ pub enum AuthorityAction {
     /// Approves a request: the requester becomes its `admin`.
     Approve,
     /// Declines a request, or takes the own one back: the path is free again.
-    Decline,
+    Decline {
+        /// Why, for the account that asked; may be empty.
+        reason: String,
+    },
     /// Grants a role, and replaces one that was granted before.
     Grant {
         /// To whom.
@@ -120,13 +124,17 @@ impl Registry {
         let text = path.to_string();
         let is_own_request = self.change(who, move |change_set| {
             let path = change_set.path(&text)?;
+            change_set.need_visible(change_set.who(), &path)?;
             let now = change_set.existing_authority(&path)?.version;
             if expected.is_some_and(|expected| expected != now) {
                 return Err(other_version(&text, now));
             }
             match action {
                 AuthorityAction::Approve => change_set.approve_request(&path),
-                AuthorityAction::Decline => return change_set.decline_request(&path),
+                AuthorityAction::Decline { reason } => {
+                    check_reason(&reason)?;
+                    return change_set.decline_request(&path, reason);
+                }
                 AuthorityAction::Grant {
                     to,
                     role,
@@ -170,11 +178,7 @@ impl ChangeSet<'_> {
         path: &AuthorityPath,
         change: &AuthorityChange,
     ) -> Result<Authority, RegistryError> {
-        let authority = self.active(path)?;
-        let version = authority.version;
-        if change.expects.is_some_and(|expected| expected != version) {
-            return Err(other_version(&path.to_string(), version));
-        }
+        let authority = self.active_for(self.who(), path)?;
         let local = change.case_sensitive.is_none()
             && change.persistence.is_none()
             && change.cordra.is_none()
@@ -186,6 +190,10 @@ impl ChangeSet<'_> {
                 if local { Role::Lead } else { Role::Admin },
                 path,
             )?;
+        }
+        let version = authority.version;
+        if change.expects.is_some_and(|expected| expected != version) {
+            return Err(other_version(&path.to_string(), version));
         }
         Ok(authority)
     }

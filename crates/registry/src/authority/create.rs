@@ -33,6 +33,8 @@ pub struct NewAuthority {
     pub meaning: String,
     /// How to reach it.
     pub contact: String,
+    /// Why it is asked for, in a request.
+    pub reason: String,
     /// Its policy.
     pub change: AuthorityChange,
 }

@@ -5,6 +5,7 @@ use crate::authority::create::NewAuthority;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, AuthorityStatus, Grant, Role};
 use crate::authority::policy_check::check_pattern;
+use crate::authority::request_list::{AuthorityRequestStatus, check_reason};
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
@@ -23,21 +24,30 @@ impl Registry {
         let _only = locked(&self.requesting);
         self.check_request(who, path, &new)?;
         check_pattern(&new.change)?;
+        check_reason(&new.reason)?;
         let path = path.to_string();
         self.change(who, move |change_set| {
             let path = change_set.path(&path)?;
             let parent = change_set.parent_of(&path)?;
-            if let Some(AuthorityStatus::Requested { by }) = change_set
-                .authority(&path)?
-                .map(|authority| authority.status)
+            if let Some(requested) = change_set.authority(&path)?
+                && let AuthorityStatus::Requested { by } = &requested.status
             {
-                let problem = format!("{by} has asked for {path}: approve or decline that first");
+                // Who asked is for those who decide.
+                let problem = if by == change_set.who() {
+                    format!("you have asked for {path} already: wait until that is decided")
+                } else if change_set.is_visible(change_set.who(), &requested)? {
+                    format!("{by} has asked for {path}: approve or decline that first")
+                } else {
+                    format!("somebody has asked for {path}: wait until that is decided")
+                };
                 return Err(RegistryError::policy("requested", problem));
             }
             let by = change_set.who().lasting();
             let status = AuthorityStatus::Requested { by: by.clone() };
+            let reason = new.reason.clone();
             let authority = change_set.new_authority(&path, parent, new, status)?;
             change_set.need_or_create_account(&by, false)?;
+            change_set.store_request_reason(&authority, by, reason)?;
             change_set.store_authority(authority, Action::RequestAuthority)?;
             Ok(path)
         })
@@ -47,7 +57,11 @@ impl Registry {
 impl ChangeSet<'_> {
     /// Declines a request. This takes the right to create the authority; the account that asked may
     /// take its own request back. Returns whether it did.
-    pub(crate) fn decline_request(&mut self, path: &AuthorityPath) -> Result<bool, RegistryError> {
+    pub(crate) fn decline_request(
+        &mut self,
+        path: &AuthorityPath,
+        reason: String,
+    ) -> Result<bool, RegistryError> {
         let (authority, by) = match self.request_for(path) {
             Ok(found) => found,
             Err(error) => {
@@ -58,8 +72,12 @@ impl ChangeSet<'_> {
             }
         };
         let is_own = by == *self.who();
-        if !is_own {
+        if is_own {
+            self.forget_request_reason(path);
+        } else {
             self.need_over_child(path, authority.parent.as_ref())?;
+            let declined = self.declined(reason);
+            self.store_request_decision(&authority, by, declined)?;
         }
         self.store_authority(authority, Action::DeclineAuthority)?;
         self.forget_authority(path);
@@ -86,6 +104,11 @@ impl ChangeSet<'_> {
             let problem = "someone else must approve your request";
             return Err(RegistryError::policy("own-request", problem));
         }
+        let approved = AuthorityRequestStatus::Approved {
+            by: self.who().lasting(),
+            at: self.time(),
+        };
+        self.store_request_decision(&authority, by.clone(), approved)?;
         authority.status = AuthorityStatus::Active;
         if by != Principal::Operator {
             authority.grants.push(Grant {
@@ -137,8 +160,18 @@ impl ChangeSet<'_> {
         let AuthorityStatus::Requested { by } = authority.status.clone() else {
             return Ok(None);
         };
+        let declined = self.declined(String::new());
+        self.store_request_decision(&authority, by.clone(), declined)?;
         self.store_authority(authority, Action::DeclineAuthority)?;
         self.forget_authority(path);
         Ok(Some(by))
+    }
+
+    fn declined(&self, reason: String) -> AuthorityRequestStatus {
+        AuthorityRequestStatus::Declined {
+            by: self.who().lasting(),
+            at: self.time(),
+            reason,
+        }
     }
 }

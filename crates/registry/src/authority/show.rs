@@ -17,10 +17,12 @@ use crate::registry::Registry;
 const NOT_APPROVED: &str = "not-approved";
 
 impl Registry {
-    /// An authority, for the public register. Only principals with a role on it see its grants.
+    /// An authority, for the public register. Only principals with a role on it see its grants. One
+    /// that is only requested exists for those who asked for it or have a role there.
     pub fn authority(&self, who: &Principal, path: &str) -> Result<Authority, RegistryError> {
         self.read(|view| {
             let path = view.path(path)?;
+            view.need_visible(who, &path)?;
             let mut authority = view.existing_authority(&path)?;
             if view.role(who, &path)? < Some(Role::Read) {
                 authority.grants.clear();
@@ -50,6 +52,39 @@ impl View<'_> {
             .ok_or_else(|| RegistryError::NoAuthority(path.clone()))
     }
 
+    /// Checks that an authority exists for a principal: a request for one is not public, and exists
+    /// for those who asked for it, have a role there, or own its namespace.
+    pub(crate) fn need_visible(
+        &self,
+        who: &Principal,
+        path: &AuthorityPath,
+    ) -> Result<(), RegistryError> {
+        let authority = self.existing_authority(path)?;
+        if self.is_visible(who, &authority)? {
+            return Ok(());
+        }
+        Err(RegistryError::NoAuthority(path.clone()))
+    }
+
+    /// Whether an authority exists for a principal.
+    pub(crate) fn is_visible(
+        &self,
+        who: &Principal,
+        authority: &Authority,
+    ) -> Result<bool, RegistryError> {
+        let path = &authority.path;
+        match &authority.status {
+            AuthorityStatus::Active | AuthorityStatus::Retired => Ok(true),
+            AuthorityStatus::Requested { by } if by == who => Ok(true),
+            AuthorityStatus::Requested { .. } if self.role(who, path)?.is_some() => Ok(true),
+            // INFO-10: the owner of a namespace decides who creates names in it.
+            AuthorityStatus::Requested { .. } => match path.namespace() {
+                Some(name) => self.owns_namespace(who, name),
+                None => Ok(false),
+            },
+        }
+    }
+
     /// Whether an authority is registered here and not only requested.
     pub(crate) fn is_in_force(&self, path: &AuthorityPath) -> Result<bool, RegistryError> {
         let found = self.authority(path)?;
@@ -67,6 +102,17 @@ impl View<'_> {
                 format!("authority {path} was asked for and is not approved yet"),
             )),
         }
+    }
+
+    /// An active authority, for a principal that uses it. A request for an authority is not
+    /// public: only those for whom it exists learn of it.
+    pub(crate) fn active_for(
+        &self,
+        who: &Principal,
+        path: &AuthorityPath,
+    ) -> Result<Authority, RegistryError> {
+        self.need_visible(who, path)?;
+        self.active(path)
     }
 
     /// The parent of a new authority. In a URN namespace it must exist and not be retired; the

@@ -9,12 +9,14 @@ use handfast_wire::{Codec, Value};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::access::account::Account;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, Persistence};
 use crate::change::view::{View, with_leaf};
 use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
+use crate::log::event_note::EventNote;
 use crate::log::event_time::event_time;
 use crate::log::tree;
 use crate::lookup::value_index::reverse_value;
@@ -43,6 +45,10 @@ pub(crate) struct ChangeSet<'n> {
 
 impl<'n> ChangeSet<'n> {
     pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, RegistryError> {
+        if let Principal::Group(_) = call.actor {
+            let problem = "a group does nothing itself: one of its members does";
+            return Err(RegistryError::policy("group-acts", problem));
+        }
         let tree = tree::read(view.now)?;
         let time = event_time(view.now, &tree, call.time)?;
         let mut change_set = Self {
@@ -109,6 +115,23 @@ impl<'n> ChangeSet<'n> {
         hash.update(self.next_event().to_be_bytes());
         hash.update(purpose);
         hash.finalize().into()
+    }
+
+    /// An account, also one that this change creates.
+    pub(crate) fn account(&self, account: &Principal) -> Result<Option<Account>, RegistryError> {
+        let key = account.key();
+        let written = self.writes.iter().rev().find_map(|write| match write {
+            Write::Put(table_key, bytes)
+                if table_key.table() == Table::Accounts && table_key.name() == key.as_bytes() =>
+            {
+                Some(bytes)
+            }
+            _ => None,
+        });
+        match written {
+            Some(bytes) => Ok(Account::from_bytes(bytes)),
+            None => self.view.account(account),
+        }
     }
 
     pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, RegistryError> {
@@ -236,10 +259,16 @@ impl<'n> ChangeSet<'n> {
         Ok(())
     }
 
-    /// Adds an event whose subject has no record.
-    pub(crate) fn note(&mut self, action: Action, detail: &[u8]) {
-        let commitments = Commitments::to(&self.random("seed"), [(0, detail)].into_iter());
-        self.add_event(action, Subject::None, "", 0, commitments);
+    /// Adds an event whose subject has no record, and stores the text that it commits to. The text
+    /// names people, so it is never public.
+    pub(crate) fn note(&mut self, action: Action, text: &str) -> Result<(), RegistryError> {
+        let note = EventNote {
+            text: text.to_string(),
+            seed: self.random("seed"),
+        };
+        self.store_encoded(Table::Meta, &EventNote::key(self.next_event()), &note)?;
+        self.add_event(action, Subject::None, "", 0, note.commitments());
+        Ok(())
     }
 
     pub(crate) fn add_event(

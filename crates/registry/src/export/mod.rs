@@ -2,10 +2,12 @@
 //!
 //! An export reads one snapshot from beginning to end, however long that takes and whatever changes
 //! in between. NDJSON is complete: importing it into another registry and exporting it again gives
-//! the same bytes. The other formats leave out what they cannot express, and count it.
+//! the same bytes. The other formats leave out what they cannot express, and count it. NDJSON and
+//! CSV also have the citable link of each name, which imports ignore.
 
 mod batch;
 mod dump;
+pub(crate) mod name_table;
 mod ndjson;
 pub(crate) mod spreadsheet;
 mod table;
@@ -22,6 +24,7 @@ use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::handle_protocol::prefix_record::is_prefix_record;
 use crate::import::Format;
+use crate::name::link::CitableLinks;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
@@ -53,6 +56,8 @@ pub struct Export {
     pub since: Option<u64>,
     /// Whether to include secrets.
     pub with_secrets: bool,
+    /// Makes the citable links of names, in NDJSON and CSV. They are left out if it is `None`.
+    pub links: Option<CitableLinks>,
 }
 
 /// The result of an export.
@@ -121,7 +126,7 @@ impl Registry {
                 Format::Batch => Box::new(batch::Batch),
                 Format::Csv => Box::new(table::Columns::of(&walk)?),
                 Format::Dump => Box::new(dump::Dump::of(&walk)),
-                Format::Ndjson => Box::new(ndjson::Lines::default()),
+                Format::Ndjson => Box::new(ndjson::Lines::new(export.links.as_ref())),
             };
             let failed = |source| RegistryError::Output { source };
             walk.visit(&mut exported.secrets, &mut |item| {

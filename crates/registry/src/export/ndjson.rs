@@ -9,15 +9,23 @@ use crate::authority::policy::Authority;
 use crate::clock::rfc3339;
 use crate::export::{Given, Writer};
 use crate::import::ParsedAuthority;
+use crate::name::link::CitableLinks;
 use crate::name::record::State;
 
 /// Writes lines.
-#[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct Lines<'e> {
     line: Vec<u8>,
+    links: Option<&'e CitableLinks>,
 }
 
-impl Writer for Lines {
+impl<'e> Lines<'e> {
+    pub(super) fn new(links: Option<&'e CitableLinks>) -> Self {
+        let line = Vec::new();
+        Self { line, links }
+    }
+}
+
+impl Writer for Lines<'_> {
     fn authority(&mut self, out: &mut dyn Write, authority: &Authority) -> io::Result<()> {
         serde_json::to_writer(&mut *out, &ParsedAuthority::of(authority))?;
         out.write_all(b"\n")
@@ -28,6 +36,10 @@ impl Writer for Lines {
         line.clear();
         line.extend_from_slice(br#"{"id":"#);
         text(line, &record.text)?;
+        if let Some(links) = self.links {
+            line.extend_from_slice(br#","link":"#);
+            text(line, &links.link(&record.text))?;
+        }
         let urls = name.values.iter();
         let urls = urls.filter(|value| value.value_type.eq_ignore_ascii_case("URL"));
         let mut urls = urls.filter_map(|value| value.text()).peekable();

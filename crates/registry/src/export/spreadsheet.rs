@@ -8,8 +8,14 @@
 
 use std::borrow::Cow;
 
-/// A field as an export writes it.
-pub(crate) fn escape(field: &str) -> Cow<'_, str> {
+/// A field as an export writes it: spreadsheets do not run it as a formula.
+///
+/// ```
+/// assert_eq!(handfast_registry::escape_cell("=1+1"), "'=1+1");
+/// assert_eq!(handfast_registry::escape_cell("a=1"), "a=1");
+/// ```
+#[must_use]
+pub fn escape(field: &str) -> Cow<'_, str> {
     if is_formula(field) {
         Cow::Owned(format!("'{field}"))
     } else {

@@ -8,19 +8,21 @@ use handfast_wire::Value;
 use crate::error::RegistryError;
 use crate::export::spreadsheet::escape;
 use crate::export::{ExportItem, Given, Walk, Writer};
+use crate::name::link::CitableLinks;
 use crate::name::record::State;
 
 /// Writes rows. The columns are known only after all names were seen, so an export visits them
 /// twice.
-pub(super) struct Columns {
+pub(super) struct Columns<'e> {
     urls: usize,
     values: Vec<(String, u32)>,
     has_states: bool,
+    links: Option<&'e CitableLinks>,
     is_begun: bool,
 }
 
-impl Columns {
-    pub(super) fn of(walk: &Walk<'_>) -> Result<Self, RegistryError> {
+impl<'e> Columns<'e> {
+    pub(super) fn of(walk: &Walk<'e>) -> Result<Self, RegistryError> {
         let (mut urls, mut has_states) = (1, false);
         let mut values = BTreeSet::new();
         walk.visit(&mut 0, &mut |item| {
@@ -41,6 +43,7 @@ impl Columns {
                 .map(|(index, name)| (name, index))
                 .collect(),
             has_states,
+            links: walk.export.links.as_ref(),
             is_begun: false,
         })
     }
@@ -53,6 +56,7 @@ impl Columns {
         if self.has_states {
             titles.extend(["state", "reason", "successor"].map(str::to_string));
         }
+        titles.extend(self.links.map(|_| "link".to_string()));
         titles
     }
 
@@ -80,7 +84,7 @@ impl Columns {
     }
 }
 
-impl Writer for Columns {
+impl Writer for Columns<'_> {
     fn name(&mut self, out: &mut dyn Write, name: &Given<'_>) -> io::Result<Option<u64>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         if !self.is_begun {
@@ -93,6 +97,9 @@ impl Writer for Columns {
         let (row, said) = self.row(name);
         for field in row {
             writer.write_field(&*escape(field))?;
+        }
+        if let Some(links) = self.links {
+            writer.write_field(&*escape(&links.link(&name.record.text)))?;
         }
         writer.write_record(None::<&[u8]>)?;
         let bytes = writer.into_inner().map_err(io::Error::other)?;

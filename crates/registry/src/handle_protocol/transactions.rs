@@ -337,7 +337,12 @@ impl View<'_> {
         Ok(!shown_grants(&before).eq(shown_grants(&after)))
     }
 
-    fn authority_at(&self, key: &str, version: u64) -> Result<Option<Authority>, RegistryError> {
+    /// An authority as an earlier version was.
+    pub(crate) fn authority_at(
+        &self,
+        key: &str,
+        version: u64,
+    ) -> Result<Option<Authority>, RegistryError> {
         let current = self.authority_by_key(key)?;
         if let Some(current) = current.filter(|current| current.version == version) {
             return Ok(Some(current));

@@ -46,8 +46,9 @@ impl Registry {
             view.scan_while(&TableKey::named(Table::Authorities, b""), |_, bytes| {
                 // An authority that cannot be read grants nothing.
                 let grants = postcard::from_bytes::<Authority>(bytes).map(|found| found.grants);
-                let mut grants = grants.unwrap_or_default().into_iter();
-                has_role = grants.any(|grant| grant.role >= Role::Write && grant.to == *who);
+                for grant in grants.unwrap_or_default() {
+                    has_role |= grant.role >= Role::Write && view.is_granted_to(who, &grant.to)?;
+                }
                 Ok(!has_role)
             })?;
             has_role.then_some(()).ok_or_else(refused)

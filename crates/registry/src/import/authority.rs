@@ -98,6 +98,7 @@ impl ChangeSet<'_> {
             title: parsed.title.clone(),
             meaning: parsed.meaning.clone(),
             contact: parsed.contact.clone(),
+            reason: String::new(),
             change: parsed.change(),
         };
         let status = match requested_by {

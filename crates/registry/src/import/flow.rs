@@ -12,7 +12,7 @@ use crate::error::RegistryError;
 use crate::import::changes::ValueCounts;
 use crate::import::load::{Chunk, Loaded, Loader};
 use crate::import::outcome::{Counts, Done, Outcome};
-use crate::import::prepare::{Group, Preparer};
+use crate::import::prepare::{PreparedGroup, Preparer};
 use crate::import::prepared_name::{NameOptions, PreparedName, PreparedRecord};
 use crate::import::reporter::Reporter;
 use crate::import::source::Source;
@@ -106,7 +106,7 @@ impl<'r> Flow<'r> {
         })
     }
 
-    fn push_group(&mut self, group: Group) -> Result<(), RegistryError> {
+    fn push_group(&mut self, group: PreparedGroup) -> Result<(), RegistryError> {
         if let Err(stopped) = self.check_stop() {
             return Err(self.stopped(stopped)?);
         }

@@ -62,6 +62,12 @@ impl Done {
 }
 
 impl Outcome {
+    /// Whether the line was rejected.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        matches!(self.done, Done::Refused { .. })
+    }
+
     /// In a dry run there is no event.
     pub(crate) fn planned(self) -> Self {
         let done = match self.done {

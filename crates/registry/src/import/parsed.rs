@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use handfast_wire::json::ParsedValue;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::de::{self, IgnoredAny};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::clock::parse_rfc3339;
 use crate::name::record::State;
@@ -14,6 +15,9 @@ use crate::name::record::State;
 pub(crate) struct ParsedName<'a> {
     #[serde(borrow)]
     pub(crate) id: Text<'a>,
+    /// The citable link, which an export adds. It is ignored.
+    #[serde(default, rename = "link")]
+    pub(crate) _link: IgnoredAny,
     #[serde(borrow, default)]
     pub(crate) urls: Vec<Text<'a>>,
     /// The positions of the URLs among the URL values of the name, from 0, if they are not the

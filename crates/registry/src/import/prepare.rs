@@ -40,7 +40,7 @@ pub(crate) struct Preparer<'r> {
 
 /// The result of a group of blocks.
 #[derive(Default)]
-pub(crate) struct Group {
+pub(crate) struct PreparedGroup {
     /// Names, by key and line.
     pub(crate) chunk: Chunk,
     /// Lines that already have an outcome.
@@ -84,8 +84,8 @@ impl<'r> Preparer<'r> {
     pub(crate) fn next(
         &mut self,
         source: &mut impl Source,
-    ) -> Result<Option<Group>, RegistryError> {
-        let mut group = Group::default();
+    ) -> Result<Option<PreparedGroup>, RegistryError> {
+        let mut group = PreparedGroup::default();
         let mut blocks = Vec::with_capacity(BLOCKS_PER_GROUP);
         while blocks.len() < BLOCKS_PER_GROUP && group.failed.is_none() {
             match source.next() {
@@ -105,8 +105,8 @@ impl<'r> Preparer<'r> {
     }
 
     /// Creates authorities for the prefixes that a handle server is responsible for.
-    pub(crate) fn prefixes(&mut self, prefixes: &[String]) -> Result<Group, RegistryError> {
-        let mut group = Group::default();
+    pub(crate) fn prefixes(&mut self, prefixes: &[String]) -> Result<PreparedGroup, RegistryError> {
+        let mut group = PreparedGroup::default();
         let parsed = prefixes.iter().map(|prefix| ParsedAuthority::named(prefix));
         // A dump only says that a prefix exists: an existing authority is right.
         let is_new = |parsed: &ParsedAuthority| {
@@ -120,7 +120,11 @@ impl<'r> Preparer<'r> {
     }
 
     /// Authorities come before the names under them.
-    fn authorities(&mut self, blocks: &[Block], group: &mut Group) -> Result<(), RegistryError> {
+    fn authorities(
+        &mut self,
+        blocks: &[Block],
+        group: &mut PreparedGroup,
+    ) -> Result<(), RegistryError> {
         let mut found = Vec::new();
         for block in blocks {
             let Block::Lines { first, text } = block else {
@@ -142,7 +146,7 @@ impl<'r> Preparer<'r> {
     fn apply_authorities(
         &mut self,
         found: Vec<(u64, ParsedAuthority)>,
-        group: &mut Group,
+        group: &mut PreparedGroup,
     ) -> Result<(), RegistryError> {
         let mut new = Vec::new();
         for (line, parsed) in found {
@@ -233,7 +237,11 @@ impl<'r> Preparer<'r> {
         Ok(outcomes)
     }
 
-    fn names(&mut self, blocks: Vec<Block>, group: &mut Group) -> Result<(), RegistryError> {
+    fn names(
+        &mut self,
+        blocks: Vec<Block>,
+        group: &mut PreparedGroup,
+    ) -> Result<(), RegistryError> {
         let (registry, loader, options) = (self.registry, self.loader, self.options);
         let planned = &*self.planned;
         // Before any snapshot is taken: the writer notices changes in between.

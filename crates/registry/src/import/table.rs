@@ -19,6 +19,8 @@ use crate::name::record::State;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Id,
+    /// The citable link, which an export adds. It is ignored.
+    Link,
     Reason,
     State,
     Successor,
@@ -36,6 +38,7 @@ impl Column {
         let lower = title.to_ascii_lowercase();
         match lower.as_str() {
             "id" => return Ok(Self::Id),
+            "link" => return Ok(Self::Link),
             "state" => return Ok(Self::State),
             "reason" => return Ok(Self::Reason),
             "successor" => return Ok(Self::Successor),
@@ -56,8 +59,8 @@ impl Column {
         });
         value.ok_or_else(|| {
             format!(
-                "column `{title}` is none of id, url, url2 …, state, reason, successor, TYPE:INDEX \
-                 (such as EMAIL:5)"
+                "column `{title}` is none of id, url, url2 …, state, reason, successor, link, \
+                 TYPE:INDEX (such as EMAIL:5)"
             )
         })
     }
@@ -146,6 +149,7 @@ impl<R: Read> TableInput<R> {
                 Column::Id => parsed.id = owned(field),
                 // An empty field sets nothing.
                 _ if field.is_empty() => {}
+                Column::Link => {}
                 Column::Url(position) => urls.push((*position, owned(field))),
                 Column::State => {
                     let state = State::parse(field);

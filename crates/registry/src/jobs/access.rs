@@ -56,9 +56,7 @@ impl Registry {
     /// Whether a principal may see a job: it started the job, or may do everything. With a limited
     /// token, only a job that the token could have started.
     pub fn may_see_job(&self, who: &Principal, job: &Job) -> Result<bool, RegistryError> {
-        self.read(
-            |view| Ok(view.may_do_all(who)? || job.who == *who && view.may_see_own(who, job)?),
-        )
+        self.read(|view| view.may_see_job(who, job))
     }
 
     /// A job, if a principal may see it.
@@ -72,6 +70,10 @@ impl Registry {
 }
 
 impl View<'_> {
+    pub(super) fn may_see_job(&self, who: &Principal, job: &Job) -> Result<bool, RegistryError> {
+        Ok(self.may_do_all(who)? || job.who == *who && self.may_see_own(who, job)?)
+    }
+
     /// Whether the job belongs to the principal's account.
     fn may_see_own(&self, who: &Principal, job: &Job) -> Result<bool, RegistryError> {
         let Principal::Limited { limit, .. } = who else {

@@ -70,7 +70,7 @@ impl fmt::Debug for StartedJob {
 }
 
 /// The subject of one step.
-enum Task {
+pub(super) enum Task {
     /// A name, by its key.
     Key(String),
     /// A name in its original spelling.
@@ -79,6 +79,17 @@ enum Task {
     Events(ToUndo),
     /// A name that was rejected before the job started.
     Refused,
+}
+
+impl Task {
+    /// The key of the name, if it is known before the step.
+    pub(super) fn key(&self) -> Option<&str> {
+        match self {
+            Self::Key(key) => Some(key),
+            Self::Events(undo) => undo.key.as_deref(),
+            Self::Id(_) | Self::Refused => None,
+        }
+    }
 }
 
 impl Registry {
@@ -163,7 +174,8 @@ impl Registry {
         } = started.begun;
         self.report_refused(who, &started.refused, report)?;
         let runner = self.runner(who, actor);
-        let events = self.events_to_undo(&job.kind)?;
+        let events = self.events_to_undo(&job.kind, u64::MAX)?;
+        let events = events.unwrap_or_default();
         match &job.kind {
             JobKind::Undo { .. } => entered
                 .running_job
@@ -233,7 +245,8 @@ impl Registry {
         self.may_run(who, &kind)?;
         let mut job = Job::planned(who, kind);
         let runner = self.runner(who, [0; 16]);
-        let events = self.events_to_undo(&job.kind)?;
+        let events = self.events_to_undo(&job.kind, u64::MAX)?;
+        let events = events.unwrap_or_default();
         let mut met = HashSet::new();
         loop {
             let tasks = self.next_tasks(&job, &events, list)?;
@@ -274,7 +287,7 @@ impl Registry {
     }
 
     /// Checks that a principal may start a job at all; each name is checked again.
-    fn may_run(&self, who: &Principal, kind: &JobKind) -> Result<(), RegistryError> {
+    pub(super) fn may_run(&self, who: &Principal, kind: &JobKind) -> Result<(), RegistryError> {
         match kind {
             JobKind::Import { .. } => {
                 let problem = "to resume an import, run it again";
@@ -307,7 +320,7 @@ impl Registry {
         }
     }
 
-    fn next_tasks(
+    pub(super) fn next_tasks(
         &self,
         job: &Job,
         events: &[ToUndo],
@@ -418,7 +431,7 @@ impl View<'_> {
 }
 
 /// The outcome for a name; `found` is its text, if it was found.
-fn outcome(
+pub(super) fn outcome(
     number: u64,
     task: &Task,
     found: Option<&str>,
@@ -470,7 +483,7 @@ impl Job {
         }
     }
 
-    fn advance(&mut self, tasks: &[Task], outcomes: &[Outcome]) {
+    pub(super) fn advance(&mut self, tasks: &[Task], outcomes: &[Outcome]) {
         self.done += u64::try_from(tasks.len()).unwrap_or(0);
         if let Some(Task::Key(key)) = tasks.last() {
             self.cursor = Some(key.clone());
@@ -484,7 +497,7 @@ impl Job {
 impl ChangeSet<'_> {
     /// Applies a job to one name; also returns the name, and sets `found` to it as soon as it is
     /// found.
-    fn step(
+    pub(super) fn step(
         &mut self,
         kind: &JobKind,
         task: &Task,

@@ -156,6 +156,17 @@ impl Registry {
         all.get(&number).map(|running_job| running_job.progress())
     }
 
+    /// The numbers of all jobs that run in this process, and their progress, by number.
+    pub(crate) fn running_progress(&self) -> Vec<(u64, Progress)> {
+        let all = self.running_jobs.all();
+        let mut running: Vec<_> = all
+            .iter()
+            .map(|(number, running_job)| (*number, running_job.progress()))
+            .collect();
+        running.sort_unstable_by_key(|(number, _)| *number);
+        running
+    }
+
     /// A job and its progress, if it runs in this process. A job that ended in between is read
     /// again, so that it does not look interrupted.
     pub fn with_progress(&self, job: Job) -> Result<(Job, Option<Progress>), RegistryError> {

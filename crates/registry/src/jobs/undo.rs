@@ -5,8 +5,6 @@
 
 use std::collections::HashMap;
 
-use handfast_store::TableKey;
-
 use crate::access::principal::Principal;
 use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
@@ -15,7 +13,7 @@ use crate::import::{Done, split_failure};
 use crate::jobs::job::{Job, JobKind};
 use crate::jobs::undone;
 use crate::log::event::Subject;
-use crate::name::record::Record;
+use crate::lookup::hidden_names::HiddenEvents;
 use crate::registry::Registry;
 
 /// The changes of a job on a name, to be undone.
@@ -88,16 +86,21 @@ impl Registry {
         Ok(if is_import { undone.counts.created } else { 0 })
     }
 
-    /// The changes to undo, by name, the last changed name first.
-    pub(crate) fn events_to_undo(&self, kind: &JobKind) -> Result<Vec<ToUndo>, RegistryError> {
+    /// The changes to undo, by name, the last changed name first. `None` if more names than a
+    /// number would have to be looked at to find those that events hide.
+    pub(crate) fn events_to_undo(
+        &self,
+        kind: &JobKind,
+        max_names: u64,
+    ) -> Result<Option<Vec<ToUndo>>, RegistryError> {
         let JobKind::Undo { job } = kind else {
-            return Ok(Vec::new());
+            return Ok(Some(Vec::new()));
         };
         let job = self.job(*job)?;
         let is_import = matches!(job.kind, JobKind::Import { .. });
         self.read(|view| {
             let mut events = Vec::new();
-            let mut hidden: HashMap<_, Vec<usize>> = HashMap::new();
+            let mut hidden: HashMap<String, HiddenEvents> = HashMap::new();
             for number in job.events.iter().flat_map(|(from, to)| *from..=*to) {
                 let Some(event) = view.event(number)? else {
                     continue;
@@ -108,14 +111,23 @@ impl Registry {
                 let key = match event.subject {
                     Subject::Open(key) | Subject::Opened { key, .. } => Some(key),
                     Subject::Hidden(commitment) => {
-                        hidden.entry(commitment).or_default().push(events.len());
+                        let authority = hidden.entry(event.authority).or_default();
+                        authority.add(commitment, number, events.len());
                         None
                     }
                     Subject::None => continue,
                 };
                 events.push((number, key));
             }
-            find_hidden(view, &hidden, &mut events)?;
+            // Events do not contain names that may be erased: they are found by trying.
+            let is_found = view.visit_hidden(hidden, max_names, &mut |at, key, _| {
+                if let Some(event) = events.get_mut(at) {
+                    event.1 = Some(key.to_string());
+                }
+            })?;
+            if !is_found {
+                return Ok(None);
+            }
             let mut by_name = by_name(events);
             if is_import {
                 // A name that the import created stays as it is.
@@ -127,7 +139,7 @@ impl Registry {
                 }
                 by_name = others;
             }
-            Ok(by_name)
+            Ok(Some(by_name))
         })
     }
 }
@@ -187,33 +199,6 @@ fn is_created_by(view: &View<'_>, job: &Job, name: &ToUndo) -> Result<bool, Regi
     let after = job.events.partition_point(|(_, to)| *to < first);
     let range = job.events.get(after);
     Ok(range.is_some_and(|(from, to)| (*from..=*to).contains(&first)))
-}
-
-/// Events do not contain names that may be erased: they are found by trying.
-fn find_hidden(
-    view: &View<'_>,
-    hidden: &HashMap<[u8; 32], Vec<usize>>,
-    events: &mut [(u64, Option<String>)],
-) -> Result<(), RegistryError> {
-    if hidden.is_empty() {
-        return Ok(());
-    }
-    view.scan_names(&TableKey::record(b""), |position, bytes| {
-        let key = String::from_utf8_lossy(position.name());
-        if let Ok(Record {
-            salt: Some(salt), ..
-        }) = Record::from_bytes(bytes)
-            && let Subject::Hidden(commitment) = Subject::hide(&key, &salt)
-            && let Some(positions) = hidden.get(&commitment)
-        {
-            for position in positions {
-                if let Some(event) = events.get_mut(*position) {
-                    event.1 = Some(key.to_string());
-                }
-            }
-        }
-        Ok(())
-    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use handfast_id::{CordraId, Handle, HandleProfile, Rules};
 use handfast_store::{StoreError, Table, TableKey};
 
 use crate::access::account::Account;
+use crate::access::group::{GROUPS, GROUPS_OF, is_consistent};
 use crate::access::principal::Principal;
 use crate::authority::policy::Authority;
 use crate::change::change_set::{AUTHORITY_HISTORY, authority_commitments, commitments};
@@ -253,6 +254,15 @@ impl Check {
                 ));
             }
         })?;
+        for start in [GROUPS, GROUPS_OF] {
+            view.scan_names(&TableKey::named(Table::Meta, start), |table_key, bytes| {
+                if !is_consistent(view, table_key, bytes) {
+                    let key = String::from_utf8_lossy(table_key.name()).into_owned();
+                    self.problems.push(Problem::Person(key));
+                }
+                Ok(())
+            })?;
+        }
         self.table(view, Table::Actors, |check, table_key, bytes| {
             let is_known = match table_key.name().strip_prefix(b"id:") {
                 Some(id) => postcard::from_bytes::<Principal>(bytes).is_ok_and(|who| {
@@ -309,7 +319,12 @@ impl Check {
                 }
                 Subject::Hidden(_) | Subject::None => true,
             };
-            if !is_found || !matches!(view.actor(&event.actor), Ok(Some(_))) {
+            let is_opened = !event.action.is_of_people()
+                || view.event_note(number).is_ok_and(|note| {
+                    note.is_none_or(|note| note.commitments() == event.commitments)
+                });
+            let has_actor = matches!(view.actor(&event.actor), Ok(Some(_)));
+            if !(is_found && is_opened && has_actor) {
                 check.problems.push(Problem::Event(number));
             }
         })

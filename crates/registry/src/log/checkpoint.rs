@@ -75,6 +75,15 @@ impl Registry {
         self.read(log_key)
     }
 
+    /// The name of the log and the number of events in the last checkpoint that was signed; `None`
+    /// if none was.
+    pub fn last_signed(&self) -> Result<Option<(String, u64)>, RegistryError> {
+        let text = self.read(last_checkpoint)?;
+        let note = text.and_then(|text| text.parse::<SignedNote>().ok());
+        let checkpoint = note.and_then(|note| note.unverified_text().parse::<Checkpoint>().ok());
+        Ok(checkpoint.map(|checkpoint| (checkpoint.origin, checkpoint.size)))
+    }
+
     /// Signs the head of the log.
     pub fn checkpoint(&self) -> Result<SignedNote, RegistryError> {
         self.read_signed(|_, head| Ok(head.note.clone()))

@@ -45,6 +45,18 @@ macro_rules! actions {
         }
 
         impl Action {
+            /// All actions, in the order of their numbers.
+            pub const ALL: &'static [Self] = &[$(Self::$action,)*];
+
+            /// Reads the name of an action.
+            #[must_use]
+            pub fn parse(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$action),)*
+                    _ => None,
+                }
+            }
+
             /// The number on disk.
             #[must_use]
             pub fn code(self) -> u8 {
@@ -62,7 +74,7 @@ macro_rules! actions {
             }
 
             /// The compiler reports a number that stands twice as an unreachable pattern.
-            fn from_code(code: u8) -> Option<Self> {
+            pub(crate) fn from_code(code: u8) -> Option<Self> {
                 match code {
                     $($code => Some(Self::$action),)*
                     _ => None,
@@ -113,6 +125,14 @@ actions! {
     TransferAuthority = 0x18, "transfer authority";
     /// An account was created or changed.
     Account = 0x20, "account";
+    /// A group of accounts was created or changed.
+    Group = 0x21, "group";
+    /// A token was created or revoked.
+    Token = 0x22, "token";
+    /// An account asked for a role.
+    RequestAccess = 0x23, "request access";
+    /// A request for a role was declined, or taken back.
+    DeclineAccess = 0x24, "decline access";
     /// A log began that continues another: the authority is that log's name, the version is its
     /// number of events, and the one commitment is its head.
     BeginLog = 0x30, "begin log";
@@ -183,6 +203,12 @@ impl Action {
     #[must_use]
     pub fn is_of_name(self) -> bool {
         self.code() < Self::CreateAuthority.code()
+    }
+
+    /// Whether it is about accounts, groups, tokens, or requests for access.
+    #[must_use]
+    pub fn is_of_people(self) -> bool {
+        (Self::Account.code()..Self::BeginLog.code()).contains(&self.code())
     }
 
     /// Whether it is about an entry of the `info` registry, or its policy.

@@ -13,6 +13,8 @@ use crate::access::principal::Principal;
 use crate::authority::policy::Authority;
 use crate::change::view::View;
 use crate::error::RegistryError;
+use crate::lookup::known_roles::KnownRoles;
+use crate::lookup::name_list::{NameFilter, NameKinds};
 use crate::name::record::{Record, State};
 use crate::name::show::Shown;
 use crate::registry::Registry;
@@ -59,7 +61,7 @@ impl Words {
         words.all(|word| texts.iter().any(|text| text.contains(word)))
     }
 
-    fn are_in_record(&self, record: &Record) -> bool {
+    pub(crate) fn are_in_record(&self, record: &Record) -> bool {
         let mut texts = vec![record.text.as_str()];
         let public = record.values.iter().filter(|value| value.is_public());
         // Values of the protocol itself are not text for people.
@@ -78,9 +80,6 @@ pub struct SearchPage {
     pub next: Option<String>,
 }
 
-/// The maximum number of names that are scanned for one page.
-const MAX_SCANNED_NAMES: usize = 20_000;
-
 impl Registry {
     /// Finds active names that contain some words, in the name or in its public values, and names
     /// that begin with a text. It returns names that the principal may list, after a key.
@@ -92,30 +91,21 @@ impl Registry {
         after: Option<&str>,
         limit: usize,
     ) -> Result<SearchPage, RegistryError> {
-        self.read(|view| {
-            let start = prefix.map(|prefix| view.key_start(prefix));
-            let start = start.unwrap_or_default();
-            let mut search = TextScan {
-                view,
-                who,
-                words,
-                after: after.unwrap_or_default(),
-                limit,
-                looked_at: 0,
-                found: SearchPage::default(),
-            };
-            for root in view.listable(who)? {
-                // Both are prefixes of keys: the longer one is the narrower.
-                let narrower = match (root.starts_with(&start), start.starts_with(&root)) {
-                    (true, _) => root.clone(),
-                    (_, true) => start.clone(),
-                    _ => continue,
-                };
-                if !search.under(&narrower, &root)? {
-                    break;
-                }
-            }
-            Ok(search.found)
+        let filter = NameFilter {
+            state: Some(State::Active),
+            words: words.cloned(),
+            prefix: prefix.map(str::to_string),
+            ..NameFilter::default()
+        };
+        let mut names = Vec::new();
+        let page = self.read(|view| {
+            view.scan_listed(who, &filter, NameKinds::All, after, limit, &mut |shown| {
+                names.push(shown.without_values());
+            })
+        })?;
+        Ok(SearchPage {
+            names,
+            next: page.next,
         })
     }
 
@@ -154,7 +144,7 @@ impl Registry {
 
 impl View<'_> {
     /// The start of the keys of names that begin with a text.
-    fn key_start(&self, prefix: &str) -> String {
+    pub(crate) fn key_start(&self, prefix: &str) -> String {
         // A text that parses as a name has a key; remove the suffix that was added to parse it.
         let longer = format!("{prefix}0");
         let whole = self.identify(&longer).ok();
@@ -167,16 +157,19 @@ impl View<'_> {
     }
 
     /// The keys of the authorities whose names a principal may list, none of them below another.
-    fn listable(&self, who: &Principal) -> Result<Vec<String>, RegistryError> {
+    pub(crate) fn listable(&self, who: &Principal) -> Result<Vec<String>, RegistryError> {
         if self.may_do_all(who)? {
             return Ok(vec![String::new()]);
         }
         let mut granted = Vec::new();
+        let mut roles = KnownRoles::of(self, who)?;
         let from = TableKey::named(handfast_store::Table::Authorities, b"");
         self.scan_names(&from, |_, bytes| {
-            if let Ok(authority) = postcard::from_bytes::<Authority>(bytes)
-                && authority.grants.iter().any(|grant| grant.to == *who)
-            {
+            // An authority that cannot be read grants nothing.
+            let Ok(authority) = postcard::from_bytes::<Authority>(bytes) else {
+                return Ok(());
+            };
+            if roles.is_granted_on(&authority) {
                 granted.push(authority.path);
             }
             Ok(())
@@ -188,78 +181,17 @@ impl View<'_> {
         granted.sort_by(|a, b| a.key().cmp(b.key()));
         for path in granted {
             let is_below = keys.last().is_some_and(|key| path.key().starts_with(key));
-            if !is_below && self.role(who, &path)?.is_some() {
+            if is_below {
+                continue;
+            }
+            let role = match self.authority(&path)? {
+                Some(authority) => roles.role(&authority)?,
+                None => None,
+            };
+            if role.is_some() {
                 keys.push(path.key().to_string());
             }
         }
         Ok(keys)
-    }
-}
-
-struct TextScan<'s> {
-    view: &'s View<'s>,
-    who: &'s Principal,
-    words: Option<&'s Words>,
-    after: &'s str,
-    limit: usize,
-    looked_at: usize,
-    found: SearchPage,
-}
-
-impl TextScan<'_> {
-    /// Scans the names whose keys have a given start. Returns whether the page can take more.
-    fn under(&mut self, start: &str, root: &str) -> Result<bool, RegistryError> {
-        let after = Some(self.after).filter(|after| *after > start);
-        let mut keys = Vec::new();
-        let mut goes_on = true;
-        let mut last = None;
-        let from = TableKey::record(after.unwrap_or(start).as_bytes());
-        self.view.now.scan(&from, &mut |table_key, bytes| {
-            let key = String::from_utf8_lossy(table_key.name());
-            if !key.starts_with(start) {
-                return ControlFlow::Break(());
-            }
-            if Some(&*key) == after {
-                return ControlFlow::Continue(());
-            }
-            if self.looked_at == MAX_SCANNED_NAMES
-                || self.found.names.len() + keys.len() == self.limit
-            {
-                goes_on = false;
-                return ControlFlow::Break(());
-            }
-            self.looked_at += 1;
-            if self.is_meant(bytes, root) {
-                keys.push(key.to_string());
-            }
-            last = Some(key.into_owned());
-            ControlFlow::Continue(())
-        })?;
-        for key in keys {
-            if let Some(record) = self.view.record(&key)? {
-                let shown = Shown { key, record };
-                self.found.names.push(shown.without_values());
-            }
-        }
-        if !goes_on {
-            self.found.next = last.or_else(|| Some(self.after.to_string()));
-        }
-        Ok(goes_on)
-    }
-
-    fn is_meant(&self, bytes: &[u8], root: &str) -> bool {
-        let Ok(record) = Record::from_bytes(bytes) else {
-            return false;
-        };
-        // The start of a key may also belong to another authority, such as 20.1000 to 20.10001.
-        let is_below = || {
-            let path = self.view.authority_by_key(&record.authority);
-            let path = path.ok().flatten().map(|authority| authority.path);
-            let role = path.map(|path| self.view.role(self.who, &path));
-            matches!(role, Some(Ok(Some(_))))
-        };
-        record.state == State::Active
-            && self.words.is_none_or(|words| words.are_in_record(&record))
-            && (root.is_empty() || record.authority == root || is_below())
     }
 }

@@ -4,6 +4,7 @@ use crate::access::principal::Principal;
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
+use crate::lookup::name_list::ListedName;
 use crate::name::edit::Edit;
 use crate::name::record::{Record, State, Tombstone};
 use crate::name::show::Shown;
@@ -75,45 +76,44 @@ impl Registry {
     ) -> Result<Option<Shown>, RegistryError> {
         let id = id.to_string();
         self.change(who, move |change_set| {
-            let mut name = change_set.find(&id)?;
-            let old = name.record.clone();
-            if expected.is_some_and(|expected| expected != old.version) {
-                return Err(other_version(&id, old.version));
-            }
-            let (key, path) = (name.key.clone(), name.authority.path.clone());
-            let done = match action {
-                NameAction::Erase => {
-                    change_set.erase(&name)?;
-                    return Ok(None);
+            change_set.change_name(&id, expected, action)
+        })
+    }
+
+    /// Activates reserved names: all of them, or none if one cannot be activated. Names that are
+    /// active already stay as they are. Returns how many were activated.
+    pub fn activate_names(&self, who: &Principal, ids: &[String]) -> Result<u64, RegistryError> {
+        let ids = ids.to_vec();
+        self.change(who, move |change_set| {
+            let mut activated = 0;
+            for id in &ids {
+                let mut name = change_set.find(id)?;
+                if name.record.state == State::Active {
+                    continue;
                 }
-                NameAction::Undo(event) => {
-                    change_set.undo(name, event, &[])?;
-                    None
-                }
-                NameAction::Activate => Some((name.activate(change_set)?, name)),
-                NameAction::Edit(edit) => Some((name.apply(change_set, &edit)?, name)),
-                NameAction::Restore => Some((name.restore(change_set)?, name)),
-                NameAction::Transfer {
-                    to,
-                    creates_account,
-                } => Some((name.transfer(change_set, Some(to), creates_account)?, name)),
-                NameAction::Withdraw { reason, successor } => {
-                    let tombstone = Tombstone {
-                        reason,
-                        date: change_set.time(),
-                        successor,
-                    };
-                    Some((name.withdraw(change_set, tombstone)?, name))
-                }
-            };
-            if let Some((action, name)) = done {
+                let old = name.record.clone();
+                let action = name.activate(change_set)?;
                 change_set.store_name(&old, name, action);
+                activated += 1;
             }
-            let record = change_set
-                .record(&key)?
-                .ok_or(RegistryError::NotFound(id))?;
-            let record = change_set.readable(change_set.who(), &path, record)?;
-            Ok(Some(Shown { key, record }))
+            Ok(activated)
+        })
+    }
+
+    /// For each name whether the principal may activate it, or why not. Nothing is changed.
+    pub fn check_activation(
+        &self,
+        who: &Principal,
+        ids: &[String],
+    ) -> Result<Vec<Result<ListedName, RegistryError>>, RegistryError> {
+        self.dry_run(who, |change_set| {
+            let check = |id: &String| {
+                let mut name = change_set.find(id)?;
+                let (key, record) = (name.key.clone(), name.record.clone());
+                name.activate(change_set)?;
+                Ok(ListedName::new(Shown { key, record }))
+            };
+            Ok(ids.iter().map(check).collect())
         })
     }
 
@@ -146,6 +146,55 @@ impl Registry {
 }
 
 impl ChangeSet<'_> {
+    /// Changes a name, and returns what the principal may read of it; `None` if it was erased.
+    pub(crate) fn change_name(
+        &mut self,
+        id: &str,
+        expected: Option<u64>,
+        action: NameAction,
+    ) -> Result<Option<Shown>, RegistryError> {
+        let mut name = self.find(id)?;
+        let old = name.record.clone();
+        if expected.is_some_and(|expected| expected != old.version) {
+            return Err(other_version(id, old.version));
+        }
+        let (key, path) = (name.key.clone(), name.authority.path.clone());
+        let done = match action {
+            NameAction::Erase => {
+                self.erase(&name)?;
+                return Ok(None);
+            }
+            NameAction::Undo(event) => {
+                self.undo(name, event, &[])?;
+                None
+            }
+            NameAction::Activate => Some((name.activate(self)?, name)),
+            NameAction::Edit(edit) => Some((name.apply(self, &edit)?, name)),
+            NameAction::Restore => Some((name.restore(self)?, name)),
+            NameAction::Transfer {
+                to,
+                creates_account,
+            } => Some((name.transfer(self, Some(to), creates_account)?, name)),
+            NameAction::Withdraw { reason, successor } => {
+                let tombstone = Tombstone {
+                    reason,
+                    date: self.time(),
+                    successor,
+                };
+                let action = name.withdraw(self, tombstone)?;
+                name.settle_successor(self)?;
+                Some((action, name))
+            }
+        };
+        if let Some((action, name)) = done {
+            self.store_name(&old, name, action);
+        }
+        let record = self.record(&key)?;
+        let record = record.ok_or_else(|| RegistryError::NotFound(id.to_string()))?;
+        let record = self.readable(self.who(), &path, record)?;
+        Ok(Some(Shown { key, record }))
+    }
+
     /// A name that exists and that the principal may see.
     pub(crate) fn find(&self, id: &str) -> Result<Name, RegistryError> {
         let (key, path) = self.place_of(id)?;

@@ -63,6 +63,31 @@ impl Registry {
             change_set.create(&id, &new, Origin::Supplied)
         })
     }
+
+    /// What creating a name would do: the name as it would be registered, or the error. Nothing is
+    /// stored.
+    ///
+    /// ```
+    /// # use handfast_registry::{NewAuthority, NewName, Principal, Registry, Environment};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
+    /// # let operator = Principal::Operator;
+    /// registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
+    /// let checked = registry.check_new_name(&operator, "hdl:20.1000/a", &NewName::default())?;
+    /// assert_eq!(checked.record.text, "20.1000/a");
+    /// assert!(registry.show(&operator, "20.1000/a").is_err());
+    /// # Ok::<_, handfast_registry::RegistryError>(())
+    /// ```
+    pub fn check_new_name(
+        &self,
+        who: &Principal,
+        id: &str,
+        new: &NewName,
+    ) -> Result<Shown, RegistryError> {
+        self.dry_run(who, |change_set| {
+            change_set.create(id, new, Origin::Supplied)
+        })
+    }
 }
 
 impl ChangeSet<'_> {
@@ -74,7 +99,7 @@ impl ChangeSet<'_> {
     ) -> Result<Shown, RegistryError> {
         let identifier = self.identify_new(id)?;
         let path = AuthorityPath::of(&identifier, &**self);
-        let authority = self.active(&path)?;
+        let authority = self.active_for(self.who(), &path)?;
         let key = identifier.key(&**self).as_str().to_string();
         let role = self.role(self.who(), &path)?;
 

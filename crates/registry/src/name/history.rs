@@ -1,5 +1,7 @@
 //! The history of a name.
 
+use std::collections::VecDeque;
+
 use handfast_store::TableKey;
 use handfast_wire::Value;
 
@@ -73,16 +75,7 @@ impl Registry {
         until: Option<HistoryPoint>,
     ) -> Result<HistoryPage, RegistryError> {
         self.read(|view| {
-            let Shown { key, record } = view.show(who, id)?;
-            let (_, path) = view.place_of(id)?;
-            let versions = Versions {
-                view,
-                who,
-                sees_all: view.may_see(who, &path, &record)?,
-                path,
-                current: view.record(&key)?,
-                key,
-            };
+            let versions = Versions::of(view, who, id)?;
             let mut numbers = view.events_after(&versions.key, after, limit.saturating_add(1))?;
             let is_more = numbers.len() > limit;
             // A record knows its last event: without it, a page of the list of events is damaged.
@@ -124,6 +117,46 @@ impl Registry {
             }
             page.next = last.filter(|_| is_more);
             Ok(page)
+        })
+    }
+
+    /// The last events of a name, newest first: as many as requested, or fewer if they have many
+    /// bytes. Principals with a role there also see who acted.
+    ///
+    /// ```
+    /// # use handfast_registry::{Edit, NewAuthority, NewName, Principal, Registry, Environment};
+    /// # use handfast_registry::NameAction;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
+    /// # let operator = Principal::Operator;
+    /// registry.create_authority(&operator, "20.1", NewAuthority::default())?;
+    /// registry.create_name(&operator, "20.1/a", NewName::urls(&["https://a.example/"]))?;
+    /// let edit = Edit { urls: Some(vec!["https://b.example/".into()]), ..Edit::default() };
+    /// registry.change_name(&operator, "20.1/a", None, NameAction::Edit(edit))?;
+    /// let last = registry.recent_history(&Principal::nobody(), "20.1/a", 1)?;
+    /// assert_eq!(last.len(), 1);
+    /// assert_eq!(last[0].event.action.as_str(), "change");
+    /// # Ok::<_, handfast_registry::RegistryError>(())
+    /// ```
+    pub fn recent_history(
+        &self,
+        who: &Principal,
+        id: &str,
+        limit: usize,
+    ) -> Result<Vec<HistoryEntry>, RegistryError> {
+        self.read(|view| {
+            let versions = Versions::of(view, who, id)?;
+            let numbers = view.last_events(&versions.key, limit)?;
+            let (mut entries, mut bytes) = (Vec::new(), 0);
+            for number in numbers.into_iter().rev() {
+                let entry = versions.entry(view.existing_event(number)?, None)?;
+                bytes += entry.bytes();
+                if bytes > MAX_PAGE_BYTES && !entries.is_empty() {
+                    break;
+                }
+                entries.push(entry);
+            }
+            Ok(entries)
         })
     }
 
@@ -194,7 +227,20 @@ struct Versions<'v> {
     current: Option<Record>,
 }
 
-impl Versions<'_> {
+impl<'v> Versions<'v> {
+    fn of(view: &'v View<'v>, who: &'v Principal, id: &str) -> Result<Self, RegistryError> {
+        let Shown { key, record } = view.show(who, id)?;
+        let (_, path) = view.place_of(id)?;
+        Ok(Self {
+            view,
+            who,
+            sees_all: view.may_see(who, &path, &record)?,
+            path,
+            current: view.record(&key)?,
+            key,
+        })
+    }
+
     /// A version; `None` if it was erased or the principal may not see it.
     fn version(&self, version: u64) -> Result<Option<Record>, RegistryError> {
         let found = match &self.current {
@@ -264,18 +310,43 @@ impl View<'_> {
     /// The numbers of up to `limit` events of a name after a number.
     fn events_after(&self, key: &str, after: u64, limit: usize) -> Result<Vec<u64>, RegistryError> {
         let mut numbers = Vec::new();
+        self.visit_events(key, after, &mut |number| {
+            numbers.push(number);
+            numbers.len() < limit
+        })?;
+        Ok(numbers)
+    }
+
+    /// The numbers of the last events of a name, oldest first.
+    fn last_events(&self, key: &str, limit: usize) -> Result<VecDeque<u64>, RegistryError> {
+        let mut numbers = VecDeque::new();
+        self.visit_events(key, 0, &mut |number| {
+            numbers.push_back(number);
+            if numbers.len() > limit {
+                numbers.pop_front();
+            }
+            true
+        })?;
+        Ok(numbers)
+    }
+
+    /// Visits the numbers of the events of a name after a number, as long as `visit` says so.
+    fn visit_events(
+        &self,
+        key: &str,
+        after: u64,
+        visit: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<(), RegistryError> {
         let from = TableKey::event_of(key.as_bytes(), after.saturating_add(1));
         self.scan_while(&from, |table_key, _| {
             match table_key.name().strip_prefix(key.as_bytes()) {
-                Some([]) => numbers.extend(table_key.number()),
+                Some([]) => Ok(table_key.number().is_none_or(&mut *visit)),
                 // Entries of other keys may stand between, if a key has the same beginning and
                 // continues with the byte of a small number.
-                Some([0, ..]) => {}
-                _ => return Ok(false),
+                Some([0, ..]) => Ok(true),
+                _ => Ok(false),
             }
-            Ok(numbers.len() < limit)
-        })?;
-        Ok(numbers)
+        })
     }
 }
 

@@ -84,6 +84,17 @@ impl FromStr for Style {
 )]
 pub struct StyleError;
 
+/// What minted names look like, and what they hold.
+#[derive(Clone, Debug, Default)]
+pub struct MintOptions {
+    /// The form of the names. By default a GUID under a CORDRA authority, else random characters.
+    pub style: Option<Style>,
+    /// URLs of each name, in which `{name}` stands for the local part.
+    pub urls: Vec<String>,
+    /// Whether the names start reserved.
+    pub reserve: bool,
+}
+
 /// A minted name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Minted {
@@ -91,43 +102,83 @@ pub struct Minted {
     pub id: String,
     /// Its URLs.
     pub urls: Vec<String>,
+    /// The number of its event.
+    pub event: u64,
 }
 
-/// The number of names in one change.
+/// The number of names in one change, whose events follow each other.
 const NAMES_PER_CHANGE: u64 = 500;
 /// How many random names may turn out to exist before the style counts as used up.
 const MAX_TRIES: u32 = 100;
 
 impl Registry {
-    /// Mints `count` names. In their URLs, `{name}` stands for the local part. Each name is passed
-    /// to `made` when it is on disk.
+    /// Mints `count` names. Each name is passed to `made` when it is on disk. Up to 500 names are
+    /// one change: all of them are made or none, and the numbers of their events follow each other.
     pub fn mint(
         &self,
         who: &Principal,
         authority: &str,
-        style: Option<&Style>,
+        options: &MintOptions,
         count: u64,
-        urls: &[String],
         mut made: impl FnMut(Minted) -> Result<(), RegistryError>,
     ) -> Result<(), RegistryError> {
         let mut left = count;
         while left > 0 {
             let batch = left.min(NAMES_PER_CHANGE);
             let seed = self.random();
-            let (authority, style, urls) = (authority.to_string(), style.cloned(), urls.to_vec());
+            let (authority, options) = (authority.to_string(), options.clone());
             let minted = self.change(who, move |change_set| {
-                let path = change_set.path(&authority)?;
-                let mut mint = Mint::begin(change_set, path, style, seed)?;
-                let names = (0..batch).map(|_| mint.next(change_set, &urls));
-                let names = names.collect::<Result<Vec<_>, _>>()?;
-                mint.end(change_set)?;
-                Ok(names)
+                mint_batch(change_set, &authority, &options, batch, seed)
             })?;
             minted.into_iter().try_for_each(&mut made)?;
             left -= batch;
         }
         Ok(())
     }
+
+    /// Names as [`mint`](Self::mint) would make them, up to 500; nothing is stored. Random names
+    /// turn out differently when they are made.
+    ///
+    /// ```
+    /// # use handfast_registry::{MintOptions, NewAuthority, Principal, Registry, Environment};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
+    /// # let operator = Principal::Operator;
+    /// registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
+    /// let style = "sequence:map-:4".parse().ok();
+    /// let options = MintOptions { style, ..MintOptions::default() };
+    /// let examples = registry.mint_examples(&operator, "20.1000", &options, 2)?;
+    /// assert_eq!(examples[1].id, "20.1000/map-0002");
+    /// assert!(registry.show(&operator, "20.1000/map-0002").is_err());
+    /// # Ok::<_, handfast_registry::RegistryError>(())
+    /// ```
+    pub fn mint_examples(
+        &self,
+        who: &Principal,
+        authority: &str,
+        options: &MintOptions,
+        count: u64,
+    ) -> Result<Vec<Minted>, RegistryError> {
+        let (seed, count) = (self.random(), count.min(NAMES_PER_CHANGE));
+        self.dry_run(who, |change_set| {
+            mint_batch(change_set, authority, options, count, seed)
+        })
+    }
+}
+
+fn mint_batch(
+    change_set: &mut ChangeSet<'_>,
+    authority: &str,
+    options: &MintOptions,
+    count: u64,
+    seed: [u8; 32],
+) -> Result<Vec<Minted>, RegistryError> {
+    let path = change_set.path(authority)?;
+    let mut mint = Mint::begin(change_set, path, options.style.clone(), seed)?;
+    let names = (0..count).map(|_| mint.next(change_set, options));
+    let names = names.collect::<Result<Vec<_>, _>>()?;
+    mint.end(change_set)?;
+    Ok(names)
 }
 
 struct Mint {
@@ -148,7 +199,7 @@ impl Mint {
         style: Option<Style>,
         seed: [u8; 32],
     ) -> Result<Self, RegistryError> {
-        let authority = change_set.active(&path)?;
+        let authority = change_set.active_for(change_set.who(), &path)?;
         let style = match style {
             Some(style) => style,
             None if authority.policy.cordra => Style::Guid,
@@ -179,7 +230,7 @@ impl Mint {
     fn next(
         &mut self,
         change_set: &mut ChangeSet<'_>,
-        urls: &[String],
+        options: &MintOptions,
     ) -> Result<Minted, RegistryError> {
         let tries = if matches!(self.style, Style::Sequence { .. }) {
             u32::MAX
@@ -190,17 +241,20 @@ impl Mint {
             let local = self.local();
             let id = self.path.name(&local);
             let encoded = utf8_percent_encode(&local, URL_COMPONENT).to_string();
-            let urls: Vec<_> = urls
+            let urls: Vec<_> = options
+                .urls
                 .iter()
                 .map(|url| url.replace("{name}", &encoded))
                 .collect();
             let new = NewName {
                 urls: urls.clone(),
+                reserve: options.reserve,
                 ..NewName::default()
             };
             match change_set.create(&id, &new, Origin::Minted) {
                 Ok(shown) => {
                     return Ok(Minted {
+                        event: shown.record.first_event,
                         id: shown.record.text,
                         urls,
                     });

@@ -82,7 +82,9 @@ pub struct Tombstone {
 const FORMAT: u8 = 1;
 /// The position of the time of the last change in the bytes of a record.
 const MODIFIED: std::ops::Range<usize> = 17..25;
-/// The position of the last event in the bytes; the first event stands before it.
+/// The position of the first event.
+const FIRST_EVENT: std::ops::Range<usize> = 25..33;
+/// The position of the last event.
 const LAST_EVENT: std::ops::Range<usize> = 33..41;
 
 impl Record {
@@ -211,7 +213,11 @@ impl Record {
     /// Sets the event of a new record and its time, in bytes that were built before both were
     /// known.
     pub(crate) fn set_event(bytes: &mut [u8], number: u64, time: u64) {
-        let numbers = [(MODIFIED, time), (25..33, number), (LAST_EVENT, number)];
+        let numbers = [
+            (MODIFIED, time),
+            (FIRST_EVENT, number),
+            (LAST_EVENT, number),
+        ];
         for (at, number) in numbers {
             if let Some(at) = bytes.get_mut(at) {
                 at.copy_from_slice(&number.to_be_bytes());
@@ -228,11 +234,68 @@ impl Record {
         Some(u64::from_be_bytes(number))
     }
 
+    /// The event that first assigned the name whose record has these bytes.
+    pub(crate) fn first_event_in(bytes: &[u8]) -> Option<u64> {
+        let number = bytes.get(FIRST_EVENT)?.try_into().ok()?;
+        Some(u64::from_be_bytes(number))
+    }
+
     /// The key of the authority in the bytes of a record, without reading the rest.
     pub(crate) fn authority_in(bytes: &[u8]) -> Option<&str> {
         let mut reader = Self::at_text(bytes)?;
         reader.text().ok()?;
         reader.text().ok()
+    }
+
+    /// The key of the authority and the state in the bytes of a record, without reading the rest.
+    pub(crate) fn authority_and_state_in(bytes: &[u8]) -> Option<(&str, State)> {
+        let mut reader = Self::at_text(bytes)?;
+        reader.text().ok()?;
+        let authority = reader.text().ok()?;
+        Some((authority, State::from_code(reader.u8().ok()?)?))
+    }
+
+    /// The first event, the last event and the salt in the bytes of a record that was ever hidden.
+    pub(crate) fn hidden_in(bytes: &[u8]) -> Option<(u64, u64, [u8; 32])> {
+        let mut reader = Reader::new(bytes);
+        // The format, the version and two times.
+        reader.take(1 + 3 * 8).ok()?;
+        let (first, last) = (reader.u64().ok()?, reader.u64().ok()?);
+        // The seed.
+        reader.take(32).ok()?;
+        let is_hidden = reader.u8().ok()? == 1;
+        is_hidden.then_some((first, last, reader.array().ok()?))
+    }
+
+    /// When the record with these bytes was last changed.
+    pub(crate) fn modified_in(bytes: &[u8]) -> Option<u64> {
+        let time = bytes.get(MODIFIED)?.try_into().ok()?;
+        Some(u64::from_be_bytes(time))
+    }
+
+    /// The principal to which the name of a stored record was transferred. It reads no further
+    /// than that, and does not detect damage: for looking through many records.
+    pub(crate) fn holder_in(bytes: &[u8]) -> Option<Principal> {
+        let reader = &mut Reader::new(bytes);
+        let mut find = || -> Result<Option<String>, DecodeError> {
+            reader.u8()?;
+            for _ in 0..5 {
+                reader.u64()?;
+            }
+            let _seed: [u8; 32] = reader.array()?;
+            let _salt: Option<[u8; 32]> = option(reader, Reader::array)?;
+            reader.text()?;
+            reader.text()?;
+            reader.u8()?;
+            option(reader, |reader| {
+                reader.text()?;
+                reader.u64()?;
+                option(reader, |reader| reader.text().map(|_| ()))
+            })?;
+            option(reader, |reader| Ok(reader.text()?.to_string()))
+        };
+        let found = find().ok().flatten()?;
+        Principal::parse(&found).ok()
     }
 
     /// Reads a record from its bytes, and detects damage.
@@ -368,6 +431,9 @@ mod tests {
             },
         ] {
             assert_eq!(Record::name_in(&record.to_bytes()), Some("20.1000/Ä"));
+            assert_eq!(Record::holder_in(&record.to_bytes()), record.holder);
+            let hidden = record.salt.map(|salt| (4, 5, salt));
+            assert_eq!(Record::hidden_in(&record.to_bytes()), hidden);
             let bytes = record.to_bytes();
             let borrowed = Record::borrow(&bytes).unwrap();
             assert_eq!(borrowed.state, record.state);

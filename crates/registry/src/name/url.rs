@@ -54,9 +54,13 @@ pub fn url_problem(url: &str) -> Option<String> {
         return Some(format!("{url:?} {problem}"));
     }
     if let Some(whole) = without_scheme(url) {
-        return Some(format!(
-            "{url} is no whole URL: write it with its scheme, as in {whole}"
-        ));
+        // A path says nothing of its host.
+        let write = if url.starts_with("//") || !url.starts_with('/') {
+            "write"
+        } else {
+            "write a whole URL, as in"
+        };
+        return Some(format!("{url} has no scheme: {write} {whole}"));
     }
     let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
     if rest.is_empty() {
@@ -345,9 +349,9 @@ mod tests {
         for (url, remedy) in [
             ("http:/a.example/x", "write http://a.example/x"),
             ("https:///a.example/x", "write https://a.example/x"),
-            ("http//a.org/x", "as in http://a.org/x"),
-            ("ftp//x", "as in ftp://x"),
-            ("//e.org/x", "as in https://e.org/x"),
+            ("http//a.org/x", "write http://a.org/x"),
+            ("ftp//x", "write ftp://x"),
+            ("//e.org/x", "write https://e.org/x"),
             ("/x", "as in https://example.org/x"),
             ("https://", "as in https://example.org/"),
             ("http://:80/", "as in http://example.org/"),

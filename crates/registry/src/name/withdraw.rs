@@ -67,6 +67,25 @@ impl Name {
         Ok(())
     }
 
+    /// Writes the successor as it is registered, or in its usual form: not as a person typed it.
+    pub(crate) fn settle_successor(
+        &mut self,
+        change_set: &ChangeSet<'_>,
+    ) -> Result<(), RegistryError> {
+        let tombstone = self.record.tombstone.as_mut();
+        let Some(successor) = tombstone.and_then(|found| found.successor.as_mut()) else {
+            return Ok(());
+        };
+        let identifier = change_set.identify(successor)?;
+        let record = change_set.record(identifier.key(&**change_set).as_str())?;
+        let text = match record {
+            Some(record) if record.state != State::Reserved => record.text,
+            _ => identifier.canonical(&**change_set),
+        };
+        *successor = text;
+        Ok(())
+    }
+
     /// Makes it active again.
     pub(crate) fn restore(&mut self, change_set: &ChangeSet<'_>) -> Result<Action, RegistryError> {
         self.need(change_set, self.role_for_all())?;

@@ -120,6 +120,60 @@ impl Registry {
         })
     }
 
+    /// Which actions a principal may take on an entry as it is now, by their names. The rules that
+    /// they need beyond that are checked when they are taken.
+    ///
+    /// ```
+    /// # use handfast_registry::{Environment, Principal, Registry};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
+    /// # registry.create_account(&Principal::Operator, "ann", "")?;
+    /// let ann = Principal::account("ann").unwrap();
+    /// assert_eq!(registry.namespace_acts(&ann, "lccn")?, ["claim"]);
+    /// assert_eq!(
+    ///     registry.namespace_acts(&Principal::Operator, "lccn")?,
+    ///     ["change", "deprecate", "withdraw"]
+    /// );
+    /// # Ok::<_, handfast_registry::RegistryError>(())
+    /// ```
+    pub fn namespace_acts(
+        &self,
+        who: &Principal,
+        name: &str,
+    ) -> Result<Vec<&'static str>, RegistryError> {
+        let name = bare(name);
+        let until = self.time().saturating_add(DAY_MS);
+        self.dry_run(who, move |change_set| {
+            let entry = change_set.namespace_entry(&name)?;
+            let may_claim = !entry.claim_pending && entry.owner.as_ref() != Some(change_set.who());
+            let acts = [
+                NamespaceAct::Propose(Box::new(entry.form.clone())),
+                NamespaceAct::Change(Box::new(entry.form.clone())),
+                NamespaceAct::Approve { until: None },
+                NamespaceAct::Verify,
+                NamespaceAct::Refuse,
+                NamespaceAct::Claim,
+                NamespaceAct::TakeBack,
+                NamespaceAct::Renew { until },
+                NamespaceAct::Deprecate,
+                NamespaceAct::Withdraw,
+            ];
+            let mut possible = Vec::new();
+            for act in acts {
+                let word = act.as_str();
+                if word == "claim" && !may_claim {
+                    continue;
+                }
+                match change_set.may_act(&name, &NamespaceOrder::new(act, "")) {
+                    Ok(_) => possible.push(word),
+                    Err(error) if error.is_failure() => return Err(error),
+                    Err(_) => {}
+                }
+            }
+            Ok(possible)
+        })
+    }
+
     /// Does the slow part before the change reaches the writer: testing rules, and scanning names.
     fn prepare_namespace(
         &self,

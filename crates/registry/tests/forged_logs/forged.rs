@@ -270,6 +270,10 @@ pub(super) fn forged() -> Vec<(&'static str, &'static str, String)> {
         ("namespace-policy-twice", "the policy of the registry goes back",
             base().on(NamespacePolicy, "info:", 1).on(NamespacePolicy, "info:", 1).export()),
         ("account-with-version", "an account with a version", base().on(Account, "", 3).export()),
+        ("group-with-version", "a group with a version", base().on(Group, "", 3).export()),
+        ("token-with-authority", "a token of an authority", base().on(Token, A, 0).export()),
+        ("request-with-name", "a request for access that names a name",
+            base().add(RequestAccess, open("hdl:20.9/NEW"), "", 0).export()),
         // The form of events.
         ("no-actor", "an event that nobody made",
             base().name(Change, open(THESIS), A, 2).with(|e| e.actor = [0; 16]).export()),

@@ -1,8 +1,8 @@
 //! Prefixes and naming authorities.
 
 use handfast_registry::{
-    AuthorityAction, AuthorityChange, AuthorityStatus, NameAction, Operation, Persistence, Role,
-    State,
+    AuthorityAction, AuthorityChange, AuthorityRequestStatus, AuthorityStatus, NameAction,
+    Operation, Persistence, Role, State,
 };
 
 use crate::*;
@@ -113,6 +113,11 @@ fn urn_5_an_authority_can_be_asked_for() {
         code(scene.create_name(&ann, "urn:urn-3:HUL.A:x", NewName::default())),
         "not-approved"
     );
+    // Others do not learn of the request.
+    let nobody = Principal::nobody();
+    let as_nobody = |id: &str| scene.create_name(&nobody, id, NewName::default());
+    assert_eq!(code(as_nobody("urn:urn-3:HUL.A:x")), "no-authority");
+    assert_eq!(code(as_nobody("urn:urn-3:HUL.Z:x")), "no-authority");
     assert_eq!(
         code(scene.act_on_authority(&ann, "urn:urn-3:HUL.A", None, AuthorityAction::Approve)),
         "denied"
@@ -123,7 +128,7 @@ fn urn_5_an_authority_can_be_asked_for() {
     create(&scene, &ann, "urn:urn-3:HUL.A:x");
     request(&scene, &ann, "urn:urn-3:HUL.B");
     scene
-        .act_on_authority(&lead, "urn:urn-3:HUL.B", None, AuthorityAction::Decline)
+        .act_on_authority(&lead, "urn:urn-3:HUL.B", None, decline())
         .unwrap();
     assert_eq!(
         code(scene.authority(&OPERATOR, "urn:urn-3:HUL.B").map(|_| ())),
@@ -228,7 +233,7 @@ fn nothing_is_approved_below_a_retired_parent() {
     };
     scene.perform(&OPERATOR, home).unwrap();
     act_on(&scene, "20.7.1", AuthorityAction::Approve);
-    act_on(&scene, "urn:urn-3:HUL", AuthorityAction::Decline);
+    act_on(&scene, "urn:urn-3:HUL", decline());
 }
 
 /// Only those who decide could take a request back, so that a typing error in it waited for them.
@@ -242,11 +247,11 @@ fn a_request_is_withdrawn_by_the_one_who_asked() {
     let ask = |path: &str| scene.request_authority(&ann, path, NewAuthority::default());
     ask("21.1").unwrap();
     assert_eq!(
-        code(scene.act_on_authority(&bob, "21.1", None, AuthorityAction::Decline)),
-        "operator-only"
+        code(scene.act_on_authority(&bob, "21.1", None, decline())),
+        "no-authority"
     );
     scene
-        .act_on_authority(&ann, "21.1", None, AuthorityAction::Decline)
+        .act_on_authority(&ann, "21.1", None, decline())
         .unwrap();
     assert_eq!(code(scene.authority(&ann, "21.1")), "no-authority");
     // The path is free for others.
@@ -256,12 +261,7 @@ fn a_request_is_withdrawn_by_the_one_who_asked() {
     for number in 2..6 {
         ask(&format!("21.{number}")).unwrap();
         scene
-            .act_on_authority(
-                &ann,
-                &format!("21.{number}"),
-                None,
-                AuthorityAction::Decline,
-            )
+            .act_on_authority(&ann, &format!("21.{number}"), None, decline())
             .unwrap();
     }
     let refused = ask("21.6").unwrap_err();
@@ -271,10 +271,73 @@ fn a_request_is_withdrawn_by_the_one_who_asked() {
         "{refused:?}"
     );
     // Decisions by others are not counted.
-    act_on(&scene, "21.1", AuthorityAction::Decline);
+    act_on(&scene, "21.1", decline());
     for number in 10..20 {
         let path = format!("21.{number}");
         request(&scene, &bob, &path);
-        act_on(&scene, &path, AuthorityAction::Decline);
+        act_on(&scene, &path, decline());
     }
+}
+
+#[test]
+fn reasons_of_requests_are_read_by_those_they_are_for() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let (ann, bob, eve) = (account("ann"), account("bob"), account("eve"));
+    for name in ["ann", "bob", "eve"] {
+        scene.create_account(&OPERATOR, name, "").unwrap();
+    }
+    scene.grant(&OPERATOR, "20.1", &bob, Role::Lead).unwrap();
+    let ask = |path: &str, reason: &str| {
+        let reason = reason.to_string();
+        let new = NewAuthority {
+            reason,
+            ..NewAuthority::default()
+        };
+        scene.request_authority(&ann, path, new)
+    };
+    ask("20.1.5", "for the maps").unwrap();
+    ask("20.9", "for the prints").unwrap();
+    assert_eq!(code(ask("20.7", &"x".repeat(1_001))), "too-large");
+    let seen = |who: &Principal| -> Vec<(String, String)> {
+        let all = scene.authority_requests(who).unwrap().into_iter();
+        all.map(|one| (one.authority, one.reason)).collect()
+    };
+    let pair = |a: &str, b: &str| (a.to_string(), b.to_string());
+    let both = [
+        pair("20.1.5", "for the maps"),
+        pair("20.9", "for the prints"),
+    ];
+    assert_eq!(seen(&ann), both);
+    assert_eq!(seen(&OPERATOR), both);
+    assert_eq!(seen(&bob), [pair("20.1.5", "for the maps")]);
+    assert_eq!(seen(&eve), []);
+    assert_eq!(seen(&Principal::nobody()), []);
+
+    let reason = "20.1.6 is free".to_string();
+    let decline_it = AuthorityAction::Decline { reason };
+    scene
+        .act_on_authority(&bob, "20.1.5", None, decline_it)
+        .unwrap();
+    scene
+        .act_on_authority(&OPERATOR, "20.9", None, AuthorityAction::Approve)
+        .unwrap();
+    assert_eq!((seen(&bob), seen(&OPERATOR)), (Vec::new(), Vec::new()));
+    let own = scene.authority_requests(&ann).unwrap();
+    let answers: Vec<_> = own.iter().map(|one| &one.status).collect();
+    assert!(matches!(
+        answers.as_slice(),
+        [
+            AuthorityRequestStatus::Declined { by, reason, .. },
+            AuthorityRequestStatus::Approved { .. },
+        ] if *by == bob && reason == "20.1.6 is free"
+    ));
+    // Who takes a request back needs no answer.
+    ask("20.1.5", "again").unwrap();
+    scene
+        .act_on_authority(&ann, "20.1.5", None, decline())
+        .unwrap();
+    let left = seen(&ann);
+    assert_eq!(left, [pair("20.9", "for the prints")]);
+    assert_eq!(scene.check().unwrap().problems, []);
 }

@@ -189,10 +189,13 @@ fn no_way_leads_to_a_name_with_u_0000() {
         let new = NewAuthority::default();
         assert!(scene.create_authority(&OPERATOR, path, new).is_err());
     }
-    let urls: &[String] = &[];
     let style = "sequence:a\0:3".parse();
     if let Ok(style) = style {
-        let minted = scene.mint(&OPERATOR, "20.1", Some(&style), 1, urls, |_| Ok(()));
+        let options = MintOptions {
+            style: Some(style),
+            ..MintOptions::default()
+        };
+        let minted = scene.mint(&OPERATOR, "20.1", &options, 1, |_| Ok(()));
         assert!(minted.is_err());
     }
     assert_eq!(scene.event_count().unwrap(), before);

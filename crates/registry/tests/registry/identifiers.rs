@@ -25,9 +25,12 @@ fn cid_4_names_under_a_cordra_authority_are_minted_as_uuids() {
     let scene = scene();
     cordra(&scene, "300");
     let mint = |style: Option<&str>| {
-        let style = style.map(|style| style.parse().unwrap());
+        let options = MintOptions {
+            style: style.map(|style| style.parse().unwrap()),
+            ..MintOptions::default()
+        };
         let mut ids = Vec::new();
-        let minted = scene.mint(&OPERATOR, "300", style.as_ref(), 20, &[], |minted| {
+        let minted = scene.mint(&OPERATOR, "300", &options, 20, |minted| {
             ids.push(minted.id);
             Ok(())
         });
@@ -550,7 +553,9 @@ fn hdl_7_urn_5_urn_6_authorities_are_unique_and_the_root_names_nothing() {
         let again = scene.create_name(&OPERATOR, id, NewName::default());
         assert_eq!(code(again), "exists", "{id}");
     }
-    let minted = scene.mint(&OPERATOR, "urn:urn-3", None, 1, &[], |_| Ok(()));
+    let minted = scene.mint(&OPERATOR, "urn:urn-3", &MintOptions::default(), 1, |_| {
+        Ok(())
+    });
     assert_eq!(code(minted), "missing-resource-name");
     let orphan = scene.create_authority(&OPERATOR, "urn:urn-3:NO.Such", NewAuthority::default());
     assert_eq!(code(orphan), "no-authority");

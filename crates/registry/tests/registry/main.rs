@@ -2,17 +2,25 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod access_requests;
 mod authorities;
 #[path = "../common/mod.rs"]
 mod common;
+mod derived;
+mod groups;
 mod histories;
 mod identifiers;
 mod import;
+mod inbox;
 mod jobs;
+mod lists;
+mod name_facets;
 mod names;
 mod namespace_lives;
 mod namespace_stage;
 mod namespaces;
+mod observed;
+mod previews;
 mod protocol;
 mod protocol_rights;
 mod quotas;
@@ -26,9 +34,9 @@ use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityAction, AuthorityChange, Edit, Environment, HistoryEntry, Limits, NameAction,
-    NewAuthority, NewName, NewValue, Persistence, Principal, Registry, RegistryError, Shown,
-    Verify, verify_export,
+    AuthorityAction, AuthorityChange, Edit, Environment, HistoryEntry, Limits, MintOptions,
+    NameAction, NewAuthority, NewName, NewValue, Persistence, Principal, Registry, RegistryError,
+    Shown, Verify, verify_export,
 };
 
 use common::fill_with;
@@ -46,6 +54,12 @@ fn environment() -> Environment {
         move || clock.fetch_add(1_000, Ordering::Relaxed),
         move |bytes| fill_with(bytes, chance.fetch_add(1, Ordering::Relaxed)),
     )
+}
+
+/// Declines a request for an authority, without a reason.
+fn decline() -> AuthorityAction {
+    let reason = String::new();
+    AuthorityAction::Decline { reason }
 }
 
 /// An input that fails after its text, as a disk or a network does.

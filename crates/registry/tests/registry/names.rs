@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use handfast_registry::{Action, Edit, HistoryPoint, NameAction, State, Style};
+use handfast_registry::{Action, Edit, HistoryPoint, NameAction, Role, State};
 
 use crate::*;
 
@@ -194,11 +194,14 @@ fn minting_never_gives_a_name_that_existed() {
     authority(&scene, "20.1");
     name(&scene, "20.1/2");
     let mut ids = Vec::new();
-    let sequence: Style = "sequence".parse().unwrap();
-    let urls = ["https://example.org/{name}".to_string()];
+    let sequence = MintOptions {
+        style: "sequence".parse().ok(),
+        urls: vec!["https://example.org/{name}".to_string()],
+        reserve: false,
+    };
     for _ in 0..2 {
         scene
-            .mint(&OPERATOR, "20.1", Some(&sequence), 3, &urls, |minted| {
+            .mint(&OPERATOR, "20.1", &sequence, 3, |minted| {
                 assert_eq!(
                     minted.urls,
                     [format!("https://example.org/{}", &minted.id[5..])]
@@ -214,15 +217,85 @@ fn minting_never_gives_a_name_that_existed() {
     );
     let mut random = std::collections::BTreeSet::new();
     for style in ["random:12", "uuid", "guid", "guid-v1"] {
-        let style: Style = style.parse().unwrap();
+        let options = MintOptions {
+            style: style.parse().ok(),
+            ..MintOptions::default()
+        };
         scene
-            .mint(&OPERATOR, "20.1", Some(&style), 600, &[], |minted| {
+            .mint(&OPERATOR, "20.1", &options, 600, |minted| {
                 assert!(random.insert(minted.id));
                 Ok(())
             })
             .unwrap();
     }
     assert_eq!(random.len(), 2_400);
+}
+
+#[test]
+fn minted_names_can_be_reserved_and_activated_as_one_list() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let options = MintOptions {
+        reserve: true,
+        urls: vec!["https://example.org/{name}".to_string()],
+        ..MintOptions::default()
+    };
+    let (mut ids, mut events) = (Vec::new(), Vec::new());
+    scene
+        .mint(&OPERATOR, "20.1", &options, 10, |minted| {
+            ids.push(minted.id);
+            events.push(minted.event);
+            Ok(())
+        })
+        .unwrap();
+    assert!(events.windows(2).all(|pair| pair[0] + 1 == pair[1]));
+    let state = |id: &str| scene.show(&OPERATOR, id).unwrap().record.state;
+    assert!(ids.iter().all(|id| state(id) == State::Reserved));
+    let history = scene.history(&OPERATOR, &ids[0]).unwrap();
+    assert_eq!(history[0].event.action, Action::MintReserved);
+
+    // An account without a role does not learn that they exist, and nothing is done by halves.
+    let bob = Principal::account("bob").unwrap();
+    scene.create_account(&OPERATOR, "bob", "").unwrap();
+    assert_eq!(code(scene.activate_names(&bob, &ids)), "not-found");
+    let with_unknown = [ids.clone(), vec!["20.1/unknown".to_string()]].concat();
+    let refused = scene.activate_names(&OPERATOR, &with_unknown);
+    assert_eq!(code(refused), "not-found");
+    assert_eq!(state(&ids[0]), State::Reserved);
+    let check = |who: &Principal| scene.check_activation(who, &with_unknown).unwrap();
+    assert!(check(&bob).iter().all(Result::is_err));
+    assert_eq!(
+        check(&OPERATOR)
+            .iter()
+            .filter(|found| found.is_ok())
+            .count(),
+        10
+    );
+
+    scene.grant(&OPERATOR, "20.1", &bob, Role::Write).unwrap();
+    assert_eq!(scene.activate_names(&bob, &ids).unwrap(), 10);
+    assert!(ids.iter().all(|id| state(id) == State::Active));
+    // Sent twice, it does nothing twice.
+    assert_eq!(scene.activate_names(&bob, &ids).unwrap(), 0);
+}
+
+#[test]
+fn a_check_of_a_new_name_writes_nothing_and_says_what_creating_it_would_say() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let before = scene.event_count().unwrap();
+    let new = NewName::urls(&["https://example.org/"]);
+    let checked = scene.check_new_name(&OPERATOR, "hdl:20.1/a", &new).unwrap();
+    assert_eq!(checked.record.text, "20.1/a");
+    assert_eq!(scene.event_count().unwrap(), before);
+    name(&scene, "20.1/a");
+    let again = scene.check_new_name(&OPERATOR, "20.1/A", &new);
+    assert_eq!(code(again), "exists");
+    let nobody = Principal::nobody();
+    assert_eq!(
+        code(scene.check_new_name(&nobody, "20.1/b", &new)),
+        "denied"
+    );
 }
 
 #[test]

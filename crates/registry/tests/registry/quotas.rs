@@ -1,8 +1,6 @@
 //! Limits on what one account may store, and bounded responses.
 
-use handfast_registry::{
-    AuthorityAction, Edit, HistoryPoint, Import, JobKind, NewToken, Outcome, Role,
-};
+use handfast_registry::{Edit, HistoryPoint, Import, JobKind, NewToken, Outcome, Role};
 
 use super::*;
 
@@ -251,7 +249,7 @@ fn an_account_asks_for_so_many_authorities() {
     for number in 200..210 {
         ask(&OPERATOR, number).unwrap();
     }
-    act_on(&scene, "21.0", AuthorityAction::Decline);
+    act_on(&scene, "21.0", decline());
     ask(&carol, 5).unwrap();
     let long = NewAuthority {
         meaning: "x".repeat(2_000),
@@ -335,7 +333,7 @@ fn patterns_that_cost_much_are_refused_before_the_writer_sees_them() {
     let refused = scene.create_name(&bob, "20.1/7abc", NewName::default());
     assert_eq!(code(refused), "pattern");
     let mut made = 0;
-    let minted = scene.mint(&bob, "20.1", None, 3, &[], |_| {
+    let minted = scene.mint(&bob, "20.1", &MintOptions::default(), 3, |_| {
         made += 1;
         Ok(())
     });

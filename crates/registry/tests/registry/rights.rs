@@ -198,7 +198,7 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
             if operation == "approve child" {
                 scene.act_on_authority(&who, "20.1.9", None, AuthorityAction::Approve)
             } else {
-                scene.act_on_authority(&who, "20.1.9", None, AuthorityAction::Decline)
+                scene.act_on_authority(&who, "20.1.9", None, decline())
             }
         }
         "revoke read" | "revoke admin" => {

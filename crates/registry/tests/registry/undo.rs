@@ -191,7 +191,7 @@ fn what_gave_a_name_or_showed_it_to_the_public_is_never_undone() {
     assert_eq!(record(&scene, "20.1/r").state, State::Active);
     let mut minted = Vec::new();
     scene
-        .mint(&OPERATOR, "20.1", None, 1, &[], |made| {
+        .mint(&OPERATOR, "20.1", &MintOptions::default(), 1, |made| {
             minted.push(made.id);
             Ok(())
         })

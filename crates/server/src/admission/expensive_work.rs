@@ -30,6 +30,8 @@ pub(crate) struct ExpensiveWork {
     /// Logins: PBKDF2, signatures of clients, Diffie–Hellman. One for two cores, so that everything
     /// else goes on.
     pub(crate) logins: WorkQueue,
+    /// Passwords of accounts. Each hash takes 19 MiB, and the registry computes two at once.
+    pub(crate) passwords: WorkQueue,
     /// Steps of TLS handshakes, which sign. They are done on the threads of sockets, so that one
     /// core is left.
     pub(crate) handshakes: WorkQueue,
@@ -46,6 +48,7 @@ impl Default for ExpensiveWork {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Self {
             logins: WorkQueue::new((cores / 2).max(1), 256, 64),
+            passwords: WorkQueue::new(2, 256, 64),
             handshakes: WorkQueue::new((cores - 1).max(1), 4_096, 1_024),
             signatures: WorkQueue::new(cores * 4, 16_384, 4_096),
             requests: WorkQueue::new(cores * BLOCKING_THREADS, 16_384, 4_096),

@@ -1,7 +1,8 @@
 //! Failed logins: how many wrong secrets a client may try, over all interfaces.
 //!
 //! The native protocol (challenge answers and `VERIFY_CHALLENGE`, over UDP, TCP and HTTP) and
-//! the REST API (passwords, challenge answers and verifications) count in one table. Signatures
+//! the REST API (passwords, challenge answers and verifications) and people who sign in count in
+//! one table. Signatures
 //! do not count, because a private key cannot be guessed; neither do API tokens, which have 256
 //! random bits.
 //!
@@ -64,14 +65,15 @@ pub(crate) struct LoginAttempt<'t> {
 }
 
 impl FailedLogins {
-    /// Begins an attempt to log in as an identity: a handle, in any case.
+    /// Begins an attempt to log in as an identity, in any case: a handle, or the name of an
+    /// account, which has no `/`.
     pub(crate) fn begin(
         &self,
         peer: Peer,
         identity: &str,
         now: u64,
     ) -> Result<LoginAttempt<'_>, TooManyFailures> {
-        let identity = self.hashing.hash_one(identity.to_ascii_uppercase());
+        let identity = self.hashing.hash_one(identity.to_lowercase());
         self.tables.lock().check(peer, identity, now)?;
         Ok(LoginAttempt {
             logins: self,
@@ -198,6 +200,19 @@ mod tests {
         assert!(succeed(&logins, from, "20.1000/OTHER", 5));
         assert!(succeed(&logins, peer("2001:db9::1"), "20.1000/ADMIN", 5));
         assert!(succeed(&logins, from, "20.1000/ADMIN", 5 + MEMORY));
+    }
+
+    /// Each spelling of a name with letters beyond ASCII had attempts of its own.
+    #[test]
+    fn all_spellings_of_an_account_share_its_attempts() {
+        let logins = FailedLogins::default();
+        let from = peer("192.0.2.1");
+        let spellings = ["Élodie", "élodie", "ÉLODIE"].into_iter().cycle();
+        let tried = spellings
+            .take(100)
+            .filter(|name| fail(&logins, from, name, 5));
+        assert_eq!(tried.count(), 20);
+        assert!(succeed(&logins, from, "ann", 5));
     }
 
     /// Failed logins for other identities made the server forget earlier ones.

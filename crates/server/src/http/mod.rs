@@ -7,6 +7,9 @@
 mod acme;
 pub(crate) mod api_v1;
 pub(crate) mod connection;
+pub(crate) mod console;
+mod csv;
+mod event_list;
 mod form;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
@@ -15,6 +18,7 @@ pub(crate) mod middleware;
 pub(crate) mod native_tunnel;
 mod oai;
 pub(crate) mod operator;
+pub(crate) mod pages;
 pub(crate) mod percent;
 pub(crate) mod registry_pages;
 pub(crate) mod resolver;
@@ -67,12 +71,15 @@ pub use crate::http::middleware::access_log::AccessLog;
 use crate::http::middleware::access_log::{Log, LoggedRequest, REQUEST_ID};
 use crate::http::middleware::compression::Negotiation;
 use crate::http::middleware::host::OwnHosts;
-pub use crate::http::middleware::host::{BadPublicUrl, PublicUrl};
+pub use crate::http::middleware::host::{BadPublicUrl, PublicUrl, base_url};
 use crate::http::middleware::proxies::Proxies;
 use crate::http::native_tunnel::NativeTunnel;
 use crate::http::operator::endpoints;
 use crate::http::operator::endpoints::Meters;
 use crate::http::operator::readiness::Readiness;
+use crate::http::pages::assets;
+use crate::http::pages::site::Site;
+pub use crate::http::pages::site::{BadColour, Colour, SiteSettings};
 use crate::http::resolver::geoip::Countries;
 use crate::http::resolver::redirect_cache::RedirectCache;
 pub(crate) use crate::http::response::Body;
@@ -103,9 +110,15 @@ pub(crate) struct Web {
     pub(crate) context: Arc<ServerContext>,
     pub(crate) tunnel: NativeTunnel,
     pub(crate) rest: rest_api::Rest,
-    tls: Acceptor,
+    pub(crate) tls: Acceptor,
+    /// The source of the certificate, in one word.
+    pub(crate) tls_kind: &'static str,
+    /// The settings that hold, for the page about the server.
+    pub(crate) configuration: Vec<ShownSetting>,
     /// A header that says where clients are.
     country_header: Option<HeaderName>,
+    /// The institution, as pages show it.
+    pub(crate) site: Site,
     /// The contact of the register.
     pub(crate) registry_email: Option<String>,
     /// How long clients may take.
@@ -122,7 +135,7 @@ pub(crate) struct Web {
     readiness: Readiness,
     log: Option<Log>,
     /// When the server started, in milliseconds since 1970.
-    started: u64,
+    pub(crate) started: u64,
     /// Numbers for requests that come without one.
     requests: AtomicU64,
     /// Whether the server shuts down.
@@ -163,6 +176,21 @@ pub struct WebSettings {
     /// Where clients reach the server: absolute URLs begin with it, and credentials are taken under
     /// its host.
     pub public_url: Option<PublicUrl>,
+    /// The name, the logo and the colours of pages.
+    pub site: SiteSettings,
+    /// The settings that hold, as administrators see them: without secrets.
+    pub configuration: Vec<ShownSetting>,
+}
+
+/// A setting as administrators see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownSetting {
+    /// Its key: `web.public-url`.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+    /// Where it comes from: a file, the command line or the environment, or the program itself.
+    pub origin: &'static str,
 }
 
 /// The client of a request, and its connection.
@@ -197,13 +225,18 @@ impl Web {
         let identity = &context.identity;
         let names = self_signed::names(listen, identity.site(), settings.public_url.as_ref());
         let tls = tls::acceptor(identity.key(), &names, &settings.tls, asks)?;
+        let tls_kind = settings.tls.kind();
         let certificate = Arc::clone(&tls.certificate);
+        let public_url = settings.public_url.clone();
+        let base = base_url(settings.public_url.as_ref(), listen);
         let hosts = OwnHosts::new(settings.public_url, listen, identity, certificate);
         let client_timeout = settings.client_timeout.unwrap_or(CLIENT_TIMEOUT);
         let api_settings = ApiSettings {
             spool_limit: settings.spool_limit.unwrap_or(SPOOL_LIMIT),
+            public_url,
             public_search: settings.public_search,
             client_timeout,
+            base,
         };
         let api = Api::new(Arc::clone(&context.registry), api_settings);
         let countries = settings.geoip.as_deref();
@@ -226,7 +259,10 @@ impl Web {
             tunnel,
             rest: rest_api::Rest::default(),
             tls,
+            tls_kind,
+            configuration: settings.configuration,
             country_header: settings.country_header,
+            site: Site::new(&settings.site)?,
             registry_email: settings.registry_email,
             client_timeout,
             hosts,
@@ -280,6 +316,11 @@ impl Web {
             is_secure: caller.is_secure || Proxies::is_secure(headers),
             ..caller.clone()
         }))
+    }
+
+    /// Whether clients come through a proxy that is trusted.
+    pub(crate) fn is_behind_proxy(&self) -> bool {
+        !self.proxies.trusted.is_empty()
     }
 
     /// Whether the server shuts down.
@@ -464,23 +505,27 @@ async fn closed(mut closing: watch::Receiver<bool>) {
 /// A part of the HTTP server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
+    Console,
     Oai,
     Operations,
     Register,
     Resolve,
     Rest,
+    Static,
     Tunnel,
     Urn,
     V1,
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Console,
         Self::Oai,
         Self::Operations,
         Self::Register,
         Self::Resolve,
         Self::Rest,
+        Self::Static,
         Self::Tunnel,
         Self::Urn,
         Self::V1,
@@ -488,11 +533,13 @@ impl Part {
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
+            Self::Console => "console",
             Self::Oai => "oai",
             Self::Operations => "operations",
             Self::Register => "register",
             Self::Resolve => "resolve",
             Self::Rest => "rest",
+            Self::Static => "static",
             Self::Tunnel => "tunnel",
             Self::Urn => "urn",
             Self::V1 => "v1",
@@ -503,14 +550,16 @@ impl Part {
     pub(crate) fn number(self) -> usize {
         // Each request is counted, so this does not search.
         match self {
-            Self::Oai => 0,
-            Self::Operations => 1,
-            Self::Register => 2,
-            Self::Resolve => 3,
-            Self::Rest => 4,
-            Self::Tunnel => 5,
-            Self::Urn => 6,
-            Self::V1 => 7,
+            Self::Console => 0,
+            Self::Oai => 1,
+            Self::Operations => 2,
+            Self::Register => 3,
+            Self::Resolve => 4,
+            Self::Rest => 5,
+            Self::Static => 6,
+            Self::Tunnel => 7,
+            Self::Urn => 8,
+            Self::V1 => 9,
         }
     }
 
@@ -528,6 +577,8 @@ impl Part {
         match (segments.next().unwrap_or_default(), segments.next()) {
             ("api", Some("v1")) | ("log", Some(_)) => Self::V1,
             ("api" | "hrls", _) => Self::Rest,
+            ("console", _) => Self::Console,
+            ("static", _) => Self::Static,
             ("uri-res", _) => Self::Urn,
             ("oai", None | Some("")) | ("registry", Some("OAIHandler")) => Self::Oai,
             ("registry", _) => Self::Register,
@@ -612,6 +663,8 @@ async fn dispatch(
     request: Request<Incoming>,
 ) -> Response<Body> {
     match part {
+        Part::Console => console::answer(web, caller, request).await,
+        Part::Static => assets::answer(web, &request),
         Part::Tunnel => native_tunnel::answer(web, caller, request).await,
         Part::V1 => api_v1::answer(web, caller, request).await,
         Part::Rest => rest_api::answer(web, caller, request).await,

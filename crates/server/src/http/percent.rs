@@ -11,8 +11,6 @@ pub(crate) const COMPONENT: &AsciiSet = &all_but(b"-._~");
 pub(crate) const SEGMENT: &AsciiSet = &COMPONENT.remove(b':');
 /// The same with `:` and `/` left bare: for a URI in a query.
 pub(crate) const URI_IN_QUERY: &AsciiSet = &SEGMENT.remove(b'/');
-/// "It leaves letters, digits and `- . _ ~ : @ / ! $ ( ) * , ; =` alone and escapes the rest."
-pub(crate) const HANDLE_IN_PATH: &AsciiSet = &all_but(b"-._~:@/!$()*,;=");
 /// RFC 3986 §2: everything but unreserved and reserved characters and `%`.
 pub(crate) const NOT_IN_URIS: &AsciiSet = &all_but(b"-._~:/?#[]@!$&'()*+,;=%");
 

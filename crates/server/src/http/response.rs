@@ -8,6 +8,7 @@ use hyper::body::Bytes;
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode};
 
+use crate::admission::expensive_work::WorkQueue;
 use crate::http::Web;
 use crate::runtime::blocking::{self, WorkError};
 
@@ -41,6 +42,15 @@ pub(crate) async fn run_blocking(
     work: impl FnOnce() -> Response<Body> + Send + 'static,
 ) -> Response<Body> {
     let queue = &web.context.admission.expensive_work.requests;
+    run_queued(queue, client, work).await
+}
+
+/// The same in a queue of its own.
+pub(crate) async fn run_queued(
+    queue: &WorkQueue,
+    client: IpAddr,
+    work: impl FnOnce() -> Response<Body> + Send + 'static,
+) -> Response<Body> {
     match blocking::run(queue, client, work).await {
         Ok(response) => response,
         Err(WorkError::Busy) => busy("too many requests are under way: try again\n"),

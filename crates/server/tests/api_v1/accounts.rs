@@ -1,7 +1,11 @@
 //! Accounts, their tokens, and authorities.
 
-use handfast_registry::{AccountChange, NewToken, Principal, Role};
-use handfast_testing::{OPERATOR, bearer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use handfast_registry::{AccountChange, NewToken, Principal, Role, rfc3339};
+use handfast_server::WebSettings;
+use handfast_testing::{OPERATOR, Server, bearer, clock};
 use serde_json::{Value as Json, json};
 
 use crate::{create, limited_token, start, token};
@@ -80,15 +84,7 @@ fn a_token_gives_what_it_is_for_until_it_ends() {
 #[test]
 fn accounts_are_for_administrators() {
     let server = start();
-    server.account("boss", &[]);
-    let promotion = AccountChange {
-        administrator: Some(true),
-        ..AccountChange::default()
-    };
-    let changed = server
-        .registry
-        .change_account(&OPERATOR, "boss", &promotion);
-    changed.unwrap();
+    server.administrator("boss");
     let boss = server.token("boss", NewToken::default());
     let part = limited_token(&server, "boss", None, Some(Role::Admin));
     let ann = limited_token(&server, "ann", Some("20.1000"), None);
@@ -220,4 +216,51 @@ fn transfers_need_an_account_and_requests_are_taken_back() {
         server.get_with("/api/v1/authorities/21.7", &[&ann]).status,
         404
     );
+}
+
+#[test]
+fn tokens_and_accounts_say_when_they_were_last_used() {
+    let clock = Arc::new(AtomicU64::new(clock::NOW));
+    let server = Server::start_by(&clock, WebSettings::default());
+    server.account("ann", &[]);
+    server.account("idle", &[]);
+    let boss = server.token("ann", NewToken::default());
+    server.token("idle", NewToken::default());
+    let change = AccountChange {
+        administrator: Some(true),
+        ..AccountChange::default()
+    };
+    let changed = server.registry.change_account(&OPERATOR, "ann", &change);
+    changed.unwrap();
+    let last = |path: &str, list: &str| {
+        let told = server.get_with(path, &[&boss]).json();
+        let told = if list.is_empty() { &told } else { &told[list] };
+        let told = told.as_array().unwrap().iter();
+        let told = told.map(|item| {
+            let time = item.get("last-used").or(item.get("last-seen"));
+            (item["account"].clone(), time.unwrap().clone())
+        });
+        told.collect::<Vec<_>>()
+    };
+    let mut tokens = last("/api/v1/tokens", "");
+    tokens.sort_by_key(|(account, _)| account.to_string());
+    let day = rfc3339(clock::NOW)[..10].to_string();
+    let expected = [(json!("ann"), json!(day)), (json!("idle"), Json::Null)];
+    assert_eq!(tokens, expected);
+    let now = rfc3339(clock::NOW / 1_000 * 1_000);
+    let expected = [(json!("ann"), json!(now)), (json!("idle"), Json::Null)];
+    assert_eq!(last("/api/v1/accounts", "accounts"), expected);
+    clock.fetch_add(86_400_000, Ordering::Relaxed);
+    let next = rfc3339(clock::NOW + 86_400_000)[..10].to_string();
+    assert_eq!(
+        server.get_with("/api/v1/accounts/this", &[&boss]).json()["token"]["last-used"],
+        next
+    );
+    let shown = server.get_with("/api/v1/accounts/ann", &[&boss]).json();
+    assert!(shown["last-seen"].as_str().unwrap().starts_with(&next));
+    let holdings = server
+        .get_with("/api/v1/accounts/ann/holdings", &[&boss])
+        .json();
+    assert_eq!(holdings["tokens"][0]["last-used"], next);
+    assert_eq!(holdings["account"]["last-seen"], shown["last-seen"]);
 }

@@ -7,11 +7,13 @@
 )]
 
 mod accounts;
+mod groups;
 mod guarded;
 mod imports;
 mod jobs;
 mod names;
 mod operator;
+mod sign_in;
 mod updates;
 
 use handfast_registry::{NewToken, Role};

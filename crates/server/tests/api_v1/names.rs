@@ -28,6 +28,33 @@ fn a_request_that_is_sent_again_is_done_once() {
 }
 
 #[test]
+fn lists_have_filters_and_minted_names_can_be_reserved() {
+    let server = start();
+    let ann = token(&server);
+    assert_eq!(create(&server, &ann, "20.1000/harbour", &[]), 201);
+    let body = r#"{"authority":"20.1000","count":3,"style":"sequence:n","reserve":true}"#;
+    let minted = server.ask("POST", "/api/v1/mint", &[&ann], Some(body));
+    assert_eq!(minted.status, 201, "{minted:?}");
+    assert_eq!(server.get("/api/v1/names/20.1000%2Fn1").status, 404);
+    let ids = |filter: &str| {
+        let path = format!("/api/v1/names?authority=20.1000{filter}");
+        let page = server.get_with(&path, &[&ann]).json();
+        let names = page["names"].as_array().unwrap().iter();
+        let ids = names.map(|name| name["id"].as_str().unwrap().to_string());
+        ids.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(ids("&state=reserved"), "20.1000/n1 20.1000/n2 20.1000/n3");
+    assert_eq!(ids("&state=active&q=HARB"), "20.1000/harbour");
+    assert_eq!(ids("&state=reserved&prefix=n2"), "20.1000/n2");
+    assert_eq!(ids("&changed-since=2999-01-01T00:00:00Z"), "");
+    assert_eq!(ids("&children=true&state=withdrawn"), "");
+    for wrong in ["state=gone", "q=", "changed-since=yesterday", "children=2"] {
+        let path = format!("/api/v1/names?authority=20.1000&{wrong}");
+        assert_eq!(server.get_with(&path, &[&ann]).status, 400, "{wrong}");
+    }
+}
+
+#[test]
 fn pages_follow_each_other() {
     let server = start();
     let ann = token(&server);
@@ -240,11 +267,62 @@ fn statistics_say_how_much_there_is_of_what() {
     reserve(&server, "20.1000/b");
     let counted = |_| {
         let said = server.get("/api/v1/statistics").json();
-        Some(said).filter(|said| said["counted"].is_string())
+        Some(said).filter(|said| said["as-of-event"] == said["events"])
     };
     let said = (0..1_000_000).find_map(counted).unwrap();
+    assert!(said["counted"].is_string());
     assert_eq!(said["names-by-state"]["reserved"], 1);
     let by_scheme = said["names-by-scheme"]["hdl"].as_u64();
     assert_eq!(by_scheme, said["names"].as_u64());
     assert_eq!(said["log"]["size"], said["events"]);
+}
+
+#[test]
+fn a_name_has_the_link_that_its_page_says() {
+    let public_url = Some("http://names.example:8000".parse().unwrap());
+    let server = start_with(WebSettings {
+        public_url,
+        ..WebSettings::default()
+    });
+    let ann = token(&server);
+    let plain = start();
+    let of_plain = token(&plain);
+    let long = format!("20.1000/{}", "ü".repeat(900));
+    for id in ["20.1000/a/b c", "20.1000/50%&?#", "20.1000/\"<b>'", &long] {
+        let body = json!({"id": id, "urls": ["https://example.org/"]}).to_string();
+        let made = server.ask("POST", "/api/v1/names", &[&ann], Some(&body));
+        assert_eq!(made.status, 201, "{}", made.body);
+        let link = made.json()["link"].as_str().unwrap().to_string();
+        let path = link.strip_prefix("http://names.example:8000").unwrap();
+        let page = server.get(&format!("{path}?noredirect"));
+        assert_eq!(page.status, 200, "{path}");
+        let cited = format!("<link rel=\"cite-as\" href=\"{link}\">");
+        assert!(page.body.contains(&cited), "{link}: {}", page.body);
+        // Without a public URL there is nothing to cite.
+        let made = plain.ask("POST", "/api/v1/names", &[&of_plain], Some(&body));
+        assert_eq!(made.json().get("link"), None);
+    }
+    let first = "http://names.example:8000/20.1000/a/b%20c";
+    let show = "/api/v1/names/20.1000%2Fa%2Fb%20c";
+    assert_eq!(server.get(show).json()["link"], first);
+    let change = Some(r#"{"urls":["https://example.org/2"]}"#);
+    let changed = server.ask("PATCH", show, &[&ann], change);
+    assert_eq!(changed.json()["link"], first);
+    let minted = server.ask(
+        "POST",
+        "/api/v1/mint",
+        &[&ann],
+        Some(r#"{"authority":"20.1000","count":2}"#),
+    );
+    let list = server.get_with("/api/v1/names?authority=20.1000", &[&ann]);
+    let found = server.get("/api/v1/search?url=https://example.org/2");
+    for (answer, count) in [(minted, 2), (list, 6), (found, 1)] {
+        let names = answer.json()["names"].take();
+        let names = names.as_array().unwrap();
+        assert_eq!(names.len(), count);
+        for name in names {
+            let link = name["link"].as_str().unwrap();
+            assert!(link.starts_with("http://names.example:8000/20.1000/"));
+        }
+    }
 }

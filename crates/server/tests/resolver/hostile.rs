@@ -38,18 +38,16 @@ fn ask_everything(server: &Server, id: &str) {
                 "{id}{query} {}",
                 answer.head
             );
-            for evil in ["evil", "set-cookie", "x-frame-options", "refresh"] {
+            for evil in ["evil", "set-cookie", "refresh"] {
                 assert_eq!(answer.header(evil), None, "{id}{query} {}", answer.head);
             }
+            let framing = answer.header("x-frame-options");
+            assert!(matches!(framing, None | Some("DENY")), "{}", answer.head);
             if answer
                 .header("content-type")
                 .is_some_and(|kind| kind.starts_with("text/html"))
             {
-                assert!(
-                    !answer.body.contains("<script"),
-                    "{id}{query} {}",
-                    answer.body
-                );
+                assert!(!answer.has_foreign_script(), "{id}{query} {}", answer.body);
                 assert!(answer.header("content-security-policy").is_some());
             }
         }
@@ -221,11 +219,7 @@ fn what_is_not_text_stays_in_its_place() {
                         answer.head
                     );
                     assert_eq!(answer.header("evil"), None, "{id}{query}");
-                    assert!(
-                        !answer.body.contains("<script"),
-                        "{id}{query} {}",
-                        answer.body
-                    );
+                    assert!(!answer.has_foreign_script(), "{id}{query} {}", answer.body);
                 }
             }
         }

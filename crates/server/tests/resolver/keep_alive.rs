@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use handfast_registry::{Edit, NewValue, Principal};
 use handfast_server::WebSettings;
-use handfast_testing::Server;
 use handfast_testing::clock::NOW;
+use handfast_testing::{Server, without_nonce};
 use handfast_wire::Ttl;
 
 const OPERATOR: Principal = Principal::Operator;
@@ -37,7 +37,7 @@ fn sorted(answer: &str) -> String {
     let is_steady = |line: &&str| !line.starts_with("date") && !line.starts_with("x-request-id");
     let mut lines: Vec<_> = head.split("\r\n").filter(is_steady).collect();
     lines.sort_unstable();
-    format!("{}{body}", lines.join("\n"))
+    without_nonce(&format!("{}{body}", lines.join("\n")))
 }
 
 fn get(target: &str, headers: &str) -> String {

@@ -11,5 +11,6 @@ mod locations;
 #[path = "../web/mmdb.rs"]
 mod mmdb;
 mod pages;
+mod public_pages;
 mod redirects;
 mod schemes;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use handfast_registry::{Edit, NewValue};
+use handfast_registry::{Edit, NewValue, SignInClient};
 use handfast_testing::{OPERATOR, Response, exchange, tls};
 use handfast_wire::crypto::{SecretAlgorithm, answer_with_secret, verify_signature};
 use handfast_wire::{DigestAlgorithm, PublicKey};
@@ -87,6 +87,41 @@ fn header(session: &str, answer: &Json) -> String {
         write!(header, ", {name}=\"{value}\"").unwrap();
     }
     header
+}
+
+/// The private key stays with the command that answers the challenge; a browser gets a link.
+#[test]
+fn an_identity_with_a_session_gets_a_link_to_the_console() {
+    let server = RestServer::start();
+    let ask = |named: &str| {
+        let headers = [("Authorization", named)];
+        server.ask(Nobody, "POST /api/sessions/this/sign-in-link", &headers, "")
+    };
+    let (id, nonce) = session(&server);
+    let named = format!("Handle sessionId={id}");
+    // Nobody has logged in, and passwords alone are no session.
+    assert_eq!(ask(&named).status, 401);
+    assert_eq!(ask("Handle sessionId=unknown").status, 401);
+    let by_password = server.ask(ADMIN, "POST /api/sessions/this/sign-in-link", &[], "");
+    assert_eq!(by_password.status, 401);
+    let mut right = answer(&server, "KEY-SHA256", &nonce, b"");
+    right["sessionId"] = id.into();
+    let json = [("Content-Type", "application/json")];
+    let reply = server.ask(Nobody, "PUT /api/sessions/this", &json, &right.to_string());
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let made = ask(&named);
+    assert_eq!(made.status, 201, "{}", made.body);
+    assert_eq!(made.headers("cache-control"), ["no-store"]);
+    let link = made.json()["link"].as_str().unwrap().to_string();
+    let (base, code) = link.split_once("/console/enter/").unwrap();
+    assert!(base.starts_with("https://"), "{link}");
+    let client = SignInClient::default();
+    let session = server.registry.use_link(code, &client).unwrap().session;
+    assert_eq!(session.account, "301:20.1000/ADMIN");
+    let plain = server.ask(Plain, "POST /api/sessions/this/sign-in-link", &[], "");
+    assert_eq!(plain.status, 403);
+    let read = server.ask(Nobody, "GET /api/sessions/this/sign-in-link", &[], "");
+    assert_eq!(read.status, 405);
 }
 
 #[test]

@@ -211,7 +211,7 @@ impl Audit {
                 .rule(number, BrokenRule::StraySubject { action });
         }
         match action {
-            Action::Account => {}
+            _ if action.is_of_people() => {}
             Action::BeginLog => {
                 let head = Commitments::Each(vec![(0, self.tree.root())]);
                 let size = self.tree.size();
@@ -350,8 +350,8 @@ fn wrong_form(event: &Event) -> Option<&'static str> {
             Some("only names and namespaces have values")
         }
         Action::BeginLog if event.version == 0 => Some("a log that continues nothing just begins"),
-        Action::Account if !event.authority.is_empty() || event.version != 0 => {
-            Some("an account has neither authority nor version")
+        action if action.is_of_people() && !(event.authority.is_empty() && event.version == 0) => {
+            Some("an account, group, token or request has neither authority nor version")
         }
         _ => None,
     }

@@ -1,11 +1,10 @@
 //! What this server is, what identifiers are, and how much there is.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::collections::BTreeMap;
 
 use handfast_api::{About, LogSize, Statistics, limits};
 use handfast_id::{InfoGrammar, Scheme, inspect as inspect_bytes};
-use handfast_registry::{NameCounts, rfc3339};
+use handfast_registry::{NameTotals, State, rfc3339};
 
 use super::call::{Answer, Call};
 use super::problem::Problem;
@@ -57,39 +56,32 @@ pub(super) fn inspect(call: &Call) -> Result<Answer, Problem> {
     Ok(Answer::json(&inspection))
 }
 
-/// How old a count of names may be, in milliseconds.
-const MAX_TALLY_AGE: u64 = 600_000;
-
-/// Counts what is cheap to count. A worker counts names by scheme and state, if the last count is
-/// old when a client asks.
+/// Counts what is cheap to count. The registry counts names by scheme and state in the background.
 pub(super) fn statistics(call: &Call) -> Result<Answer, Problem> {
     let found = call.registry().statistics()?;
     let requested = call.registry().requested_authorities()?;
-    let (name_counts, is_old) = call.registry().name_counts(MAX_TALLY_AGE)?;
-    let counting = &call.api.is_counting;
-    if is_old && !counting.swap(true, Ordering::Relaxed) {
-        let api = Arc::clone(&call.api);
-        let begun = call.api.background.run(move || {
-            if let Err(error) = api.registry().count_names() {
-                tracing::warn!(%error, "names could not be counted");
-            }
-            api.is_counting.store(false, Ordering::Relaxed);
-        });
-        if begun.is_err() {
-            counting.store(false, Ordering::Relaxed);
-        }
-    }
-    let by_state = |name_counts: &NameCounts| {
-        let counts = name_counts.by_state.iter();
-        let counts = counts.map(|(state, count)| (state.to_string(), *count));
-        counts.collect()
+    let totals = call.registry().name_totals();
+    // Everything else is known without them.
+    let totals = totals.inspect_err(|error| tracing::warn!(%error, "names are not counted"));
+    let totals = totals.ok().filter(|totals| totals.as_of_event > 0);
+    let as_of_event = totals.as_ref().map(|totals| totals.as_of_event);
+    let counted = match as_of_event {
+        Some(number) => call.registry().event_time(number)?,
+        None => None,
+    };
+    let by_state = |totals: &NameTotals| {
+        let counts = totals.by_state;
+        BTreeMap::from([
+            (State::Active.as_str().to_string(), counts.active),
+            (State::Reserved.as_str().to_string(), counts.reserved),
+            (State::Withdrawn.as_str().to_string(), counts.withdrawn),
+        ])
     };
     Ok(Answer::json(&Statistics {
         accounts: found.accounts,
         authorities: found.authorities.saturating_sub(requested),
-        counted: name_counts
-            .as_ref()
-            .map(|name_counts| rfc3339(name_counts.time)),
+        as_of_event,
+        counted: counted.map(rfc3339),
         events: found.events,
         jobs: found.jobs,
         jobs_under_way: call.registry().jobs_under_way(),
@@ -98,10 +90,8 @@ pub(super) fn statistics(call: &Call) -> Result<Answer, Problem> {
             size: found.events,
         },
         names: found.names,
-        names_by_scheme: name_counts
-            .as_ref()
-            .map(|name_counts| name_counts.by_scheme.clone()),
-        names_by_state: name_counts.as_ref().map(by_state),
+        names_by_state: totals.as_ref().map(by_state),
+        names_by_scheme: totals.map(|totals| totals.by_scheme),
         versions: found.versions,
     }))
 }

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use handfast_api::{self as api, PolicyChange};
 use handfast_registry::{
     Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Principal,
+    RegistryError,
 };
 
 use super::call::{Answer, Call, parse};
@@ -48,9 +49,10 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let rules = registry.rules();
     let mut shown = Vec::with_capacity(page.len());
     for mut authority in page {
-        // Each as the caller may see it.
+        // Each as the caller may see it. Requests for authorities are not public.
         match registry.authority(&call.who, authority.path.key()) {
             Ok(seen) => authority = seen,
+            Err(RegistryError::NoAuthority(_)) => continue,
             Err(_) => authority.grants.clear(),
         }
         shown.push(convert::authority(&authority, &rules));
@@ -76,6 +78,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
         title: given.title.unwrap_or_default(),
         meaning: given.meaning.unwrap_or_default(),
         contact: given.contact.unwrap_or_default(),
+        reason: given.reason.unwrap_or_default(),
         change: policy_change(given.policy),
     };
     let registry = call.registry();
@@ -125,8 +128,16 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn decline(call: &Call) -> Result<Answer, Problem> {
-    perform(call, AuthorityAction::Decline)?;
+    let api::NewDecline { reason } = call.read_or_default()?;
+    perform(call, AuthorityAction::Decline { reason })?;
     Ok(Answer::done())
+}
+
+/// The open requests that the caller may decide, and its own.
+pub(super) fn requests(call: &Call) -> Result<Answer, Problem> {
+    let requests = call.registry().authority_requests(&call.who)?;
+    let requests: Vec<_> = requests.iter().map(convert::authority_request).collect();
+    Ok(Answer::json(&requests))
 }
 
 pub(super) fn retire(call: &Call) -> Result<Answer, Problem> {

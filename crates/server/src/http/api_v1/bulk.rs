@@ -126,6 +126,7 @@ pub(super) fn export(call: &Call, begun: &mut dyn FnMut(Response<Body>)) -> Resu
         authority: call.query("authority").map(str::to_string),
         since: call.number("since")?,
         with_secrets: call.flag("with-secrets")?,
+        links: call.api.links(),
     };
     let content_type = match options.format {
         Some(Format::Csv) => "text/csv; charset=utf-8",

@@ -3,18 +3,24 @@
 //! Handlers of `/api/v1`, the public pages of the registry and commands all show JSON. This is the
 //! one place that decides what it says.
 
+mod access;
+
 use std::borrow::Cow;
 
 use handfast_api as api;
 use handfast_id::{CaseRule, Rules};
 use handfast_registry::{
-    Account, Action, Authority, AuthorityStatus, Changes, Done, ExampleChange, Exported, Format,
-    HistoryEntry, Job, JobKind, NamespaceEntry, NamespacePage, NamespacePolicy, NamespaceRemark,
-    NamespaceVersion, Outcome, Persistence, Progress, RegistryError, Role, Shown, State, Token,
-    Tombstone, ValueCounts, rfc3339,
+    Account, Action, Authority, AuthorityStatus, Changes, CitableLinks, Done, ExampleChange,
+    Exported, Format, HistoryEntry, Job, JobKind, NamespaceEntry, NamespacePage, NamespacePolicy,
+    NamespaceRemark, NamespaceVersion, Outcome, Persistence, Progress, Registry, RegistryError,
+    Role, Shown, State, Token, Tombstone, ValueCounts, rfc3339,
 };
 use handfast_wire::{Permissions, Ttl, Value, json};
 use serde_json::{Map, Value as Json};
+
+pub(super) use self::access::{
+    access_request, authority_request, group, holdings, person, reason, role_on,
+};
 
 /// The variant of an enum of the API that has the name of a variant of the registry.
 macro_rules! same_variant {
@@ -27,7 +33,7 @@ macro_rules! same_variant {
 
 /// A name with its values.
 #[must_use]
-pub fn name(shown: &Shown) -> api::Name {
+pub fn name(shown: &Shown, links: Option<&CitableLinks>) -> api::Name {
     let record = &shown.record;
     api::Name {
         created: rfc3339(record.created),
@@ -35,6 +41,7 @@ pub fn name(shown: &Shown) -> api::Name {
         id: record.text.clone(),
         irregular: record.irregularity().map(|error| error.code().to_string()),
         key: shown.key.clone(),
+        link: links.map(|links| links.link(&record.text)),
         modified: rfc3339(record.modified),
         state: name_state(record.state),
         values: record.values.iter().map(value).collect(),
@@ -45,10 +52,23 @@ pub fn name(shown: &Shown) -> api::Name {
 
 /// A name in a list.
 #[must_use]
-pub fn listed_name(shown: &Shown) -> api::ListedName {
+pub fn listed_name(shown: &Shown, links: Option<&CitableLinks>) -> api::ListedName {
     api::ListedName {
         id: shown.record.text.clone(),
+        link: links.map(|links| links.link(&shown.record.text)),
         state: name_state(shown.record.state),
+    }
+}
+
+/// A name in a list with filters.
+pub(super) fn name_of_list(
+    name: &handfast_registry::ListedName,
+    links: Option<&CitableLinks>,
+) -> api::ListedName {
+    api::ListedName {
+        id: name.id.clone(),
+        link: links.map(|links| links.link(&name.id)),
+        state: name_state(name.state),
     }
 }
 
@@ -111,6 +131,7 @@ pub fn event(entry: &HistoryEntry) -> api::Event {
         event: event.number,
         holder: holder.map(ToString::to_string),
         reason: reason.map(|tombstone| tombstone.reason.clone()),
+        successor: reason.and_then(|tombstone| tombstone.successor.clone()),
         state: version.map(|record| name_state(record.state)),
         time: rfc3339(event.time),
         values: version.map(|record| {
@@ -184,25 +205,31 @@ pub(super) fn role(role: Role) -> api::Role {
     same_variant!(role, Role => Role: Read, Write, Lead, Admin)
 }
 
-/// An account.
+/// An account, with the time when it was last seen.
 #[must_use]
-pub fn account(account: &Account) -> api::Account {
+pub fn account(account: &Account, registry: &Registry) -> api::Account {
     api::Account {
         account: account.name.clone(),
         administrator: account.is_administrator,
         created: rfc3339(account.created),
-        state: if account.is_suspended {
-            api::AccountState::Suspended
-        } else {
-            api::AccountState::Active
-        },
+        email: account.email.clone(),
+        last_seen: registry.account_last_seen(&account.name).map(second),
+        state: account_state(account.is_suspended),
         title: account.title.clone(),
     }
 }
 
-/// A token, without its secret.
+fn account_state(is_suspended: bool) -> api::AccountState {
+    if is_suspended {
+        api::AccountState::Suspended
+    } else {
+        api::AccountState::Active
+    }
+}
+
+/// A token, without its secret, with the day when it was last used.
 #[must_use]
-pub fn token(token: &Token) -> api::Token {
+pub fn token(token: &Token, registry: &Registry) -> api::Token {
     let limit = token.limit.as_ref();
     let authority = limit.and_then(|limit| limit.authority.as_ref());
     api::Token {
@@ -210,11 +237,24 @@ pub fn token(token: &Token) -> api::Token {
         authority: authority.map(ToString::to_string),
         created: rfc3339(token.created),
         expires: rfc3339(token.expires),
+        last_used: registry.token_last_used(&token.id).map(day),
         role: limit.map(|limit| role(limit.role)),
         secret: None,
         title: token.title.clone(),
         token: token.id.clone(),
     }
+}
+
+/// A time, to the second.
+fn second(milliseconds: u64) -> String {
+    rfc3339(milliseconds / 1_000 * 1_000)
+}
+
+/// A time, to the day.
+fn day(milliseconds: u64) -> String {
+    let mut text = rfc3339(milliseconds);
+    text.truncate(text.find('T').unwrap_or(text.len()));
+    text
 }
 
 /// A job, with its progress if it is running in this process.

@@ -7,6 +7,7 @@ use handfast_registry::{
     BulkChanged, Done, Job, JobKind, Outcome, Principal, Registry, RegistryError, StartedJob,
 };
 
+use super::Api;
 use super::background::is_preferred;
 use super::call::{Answer, Call};
 use super::convert;
@@ -14,7 +15,7 @@ use super::problem::Problem;
 use super::spool;
 
 /// What is to be done.
-pub(super) enum Wanted {
+pub(crate) enum Wanted {
     Kind(JobKind),
     Resume(u64),
     Withdrawal { names: Vec<String>, reason: String },
@@ -70,8 +71,7 @@ pub(super) fn outcomes(call: &Call) -> Result<Answer, Problem> {
 /// Stops it at its next batch.
 pub(super) fn cancel(call: &Call) -> Result<Answer, Problem> {
     let job = find(call)?;
-    let job = call.registry().cancel_job(&call.who, job.number)?;
-    spool::forget(call.registry(), &job);
+    let job = stop(call.registry(), &call.who, job.number)?;
     Ok(Answer::json(&shown(call, job)?))
 }
 
@@ -158,6 +158,35 @@ impl Wanted {
     }
 }
 
+/// Starts a job, and lets a worker run it: nobody waits for it.
+pub(crate) fn begin(api: &Arc<Api>, who: &Principal, wanted: Wanted) -> Result<Job, Problem> {
+    let registry = api.registry();
+    if let Wanted::Resume(number) = wanted {
+        let job = registry.job_of(who, number)?;
+        if matches!(job.kind, JobKind::Import { .. }) && job.ended.is_none() {
+            return spool::resume(api, who, &job);
+        }
+    }
+    let started = wanted.start(registry, who)?.left_alone();
+    let job = started.job().clone();
+    let (at_work, who) = (Arc::clone(api), who.clone());
+    api.background.run(move || {
+        let number = started.job().number;
+        let done = at_work.registry().finish_job(&who, started, &mut |_| ());
+        if let Err(error) = done {
+            tracing::warn!(job = number, %error, "a job was not finished");
+        }
+    })?;
+    Ok(job)
+}
+
+/// Stops a job at its next batch.
+pub(crate) fn stop(registry: &Registry, who: &Principal, number: u64) -> Result<Job, Problem> {
+    let job = registry.cancel_job(who, number)?;
+    spool::forget(registry, &job);
+    Ok(job)
+}
+
 /// Runs to its end before it is answered, unless the client does not wait.
 pub(super) fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     let dry_run = call.flag("dry-run")?;
@@ -165,7 +194,7 @@ pub(super) fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     if let Wanted::Resume(number) = wanted {
         let job = registry.job(number)?;
         if matches!(job.kind, JobKind::Import { .. }) && job.ended.is_none() {
-            return spool::resume(call, &job);
+            return Answer::accepted(call, spool::resume(&call.api, who, &job)?);
         }
     }
     // A long list takes memory and a thread while it is looked at: an account has few of them at a
@@ -173,17 +202,7 @@ pub(super) fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     let is_long = call.body.len() > LONG_LIST;
     let _open = is_long.then(|| call.enter_stream()).transpose()?;
     if !dry_run && is_preferred(&call.headers) {
-        let started = wanted.start(registry, who)?.left_alone();
-        let answer = Answer::accepted(call, started.job().clone())?;
-        let (api, who) = (Arc::clone(&call.api), who.clone());
-        call.api.background.run(move || {
-            let number = started.job().number;
-            let done = api.registry().finish_job(&who, started, &mut |_| ());
-            if let Err(error) = done {
-                tracing::warn!(job = number, %error, "a job was not finished");
-            }
-        })?;
-        return Ok(answer);
+        return Answer::accepted(call, begin(&call.api, who, wanted)?);
     }
     let (mut outcomes, mut untold) = (Vec::new(), 0);
     let mut report = |outcome: &Outcome| {

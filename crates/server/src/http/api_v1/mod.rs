@@ -5,14 +5,17 @@
 //! are given a [`Call`](call::Call) and answer JSON, or a problem.
 
 mod about;
+mod access;
 mod accounts;
 mod authorities;
 mod background;
 mod bulk;
 mod call;
 pub mod convert;
+mod events;
+mod groups;
 mod idempotency;
-mod jobs;
+pub(crate) mod jobs;
 mod log;
 mod names;
 mod namespaces;
@@ -22,14 +25,15 @@ pub(crate) mod problem;
 mod route;
 mod route_table;
 mod search;
+mod sign_in;
 mod spool;
 mod tokens;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use handfast_registry::{Principal, Registry};
+use handfast_registry::{CitableLinks, Principal, Registry, RegistryError, SignInLink};
 use http_body_util::{BodyExt, Either};
 use hyper::body::Bytes;
 use hyper::header::{
@@ -53,6 +57,7 @@ use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
 use crate::admission::shared_limit::{SharePermit, SharedLimit};
 use crate::http::connection::request_body::{BodyError, Incoming, late_body};
+use crate::http::middleware::host::PublicUrl;
 use crate::http::percent::decode_form;
 use crate::http::response::{Body, WithHeader, empty};
 use crate::http::{Caller, Web};
@@ -68,8 +73,6 @@ pub(crate) struct Api {
     streams: Arc<SharedLimit<String>>,
     /// How many bytes of imports are on their way.
     spooling: Spooling,
-    /// Whether names are being counted.
-    is_counting: AtomicBool,
     /// The last checkpoint that was signed, and of how many events.
     checkpoint: Lock<Option<(u64, String)>>,
     /// Numbers for the files of imports that are being received.
@@ -80,10 +83,14 @@ pub(crate) struct Api {
 pub(crate) struct ApiSettings {
     /// How many bytes the imports of one account have, at most, that are being received or wait.
     pub(crate) spool_limit: u64,
+    /// The URL under which clients reach the server, if it is configured.
+    pub(crate) public_url: Option<PublicUrl>,
     /// Whether everybody may find active names by words, or by how they begin.
     pub(crate) public_search: bool,
     /// How long a client may take to send the next bytes of an import.
     pub(crate) client_timeout: Duration,
+    /// The base of links that the local operator asks for.
+    pub(crate) base: String,
 }
 
 impl Api {
@@ -95,7 +102,6 @@ impl Api {
             background: Background::default(),
             streams: SharedLimit::new(MAX_STREAMS, MAX_STREAMS_PER_ACCOUNT),
             spooling: Spooling::default(),
-            is_counting: AtomicBool::new(false),
             checkpoint: Lock::new(None),
             spool_files: AtomicU64::new(0),
         }
@@ -110,6 +116,37 @@ impl Api {
     fn registry(&self) -> &Registry {
         &self.registry
     }
+
+    /// What makes the citable links of names, if the configuration says where they begin.
+    pub(crate) fn links(&self) -> Option<CitableLinks> {
+        let public_url = self.settings.public_url.as_ref().map(ToString::to_string);
+        CitableLinks::configured(&self.registry.rules(), public_url.as_deref())
+    }
+
+    /// The signed head of the log. It is signed anew only when there is something new: asking does
+    /// not make the server write.
+    pub(crate) fn signed_checkpoint(&self) -> Result<String, RegistryError> {
+        let events = self.registry.event_count()?;
+        let mut signed = self.checkpoint.lock();
+        if let Some((of, text)) = &*signed
+            && *of == events
+        {
+            return Ok(text.clone());
+        }
+        let text = self.registry.checkpoint()?.to_string();
+        *signed = Some((events, text.clone()));
+        Ok(text)
+    }
+
+    /// The URL of a one-time link, for people on this machine or under the public URL.
+    pub(crate) fn sign_in_url(&self, link: &SignInLink) -> String {
+        sign_in_url(&self.settings.base, link)
+    }
+}
+
+/// The URL of a one-time link.
+pub(crate) fn sign_in_url(base: &str, link: &SignInLink) -> String {
+    format!("{base}/console/enter/{}", link.code)
 }
 
 /// How many bodies of any length are on their way at once. Each has a thread that waits for it, for
@@ -200,7 +237,12 @@ async fn find_and_answer(
         }
         None => drop(body),
     }
-    let queue = &web.context.admission.expensive_work.requests;
+    let work = &web.context.admission.expensive_work;
+    let queue = if route.hashes_password {
+        &work.passwords
+    } else {
+        &work.requests
+    };
     let permit = queue.enter(Peer::connected(caller.address.ip())).await;
     let permit = permit.map_err(|Busy| {
         Problem::busy("too many requests are under way: try again in a few seconds")
@@ -345,12 +387,16 @@ fn keep(begun: Begun<'_>, response: &Response<Body>) {
 }
 
 /// Under what a request is remembered, if it is to be: for each token its own, as what one may see
-/// another may not. A token that was made is shown once.
+/// another may not. A token or a link
+/// that was made is shown once.
 fn idempotency_key(call: &Call, route: &Route) -> Result<Option<Key>, Problem> {
     let Some(key) = call.headers.get(IDEMPOTENCY_KEY) else {
         return Ok(None);
     };
-    if route.method != "POST" || !route.is_known || route.name == "createToken" {
+    if route.method != "POST"
+        || !route.is_known
+        || matches!(route.name, "createToken" | "createSignInLink" | "invite")
+    {
         return Ok(None);
     }
     let text = key

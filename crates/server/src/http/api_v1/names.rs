@@ -5,7 +5,8 @@ use std::thread;
 
 use handfast_api::{self as api, limits};
 use handfast_registry::{
-    Edit, HistoryPage, Minted, NameAction, NewName, Principal, RegistryError, Style, check_urls,
+    Edit, HistoryPage, MintOptions, Minted, NameAction, NameFilter, NewName, Principal,
+    RegistryError, Shown, State, Style, Words, check_urls, parse_rfc3339,
 };
 use handfast_wire::json::ParsedValue;
 use hyper::StatusCode;
@@ -21,18 +22,31 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let authority = call.required("authority")?;
     let limit = call.limit()?;
     let prefix = call.query("prefix").unwrap_or_default();
+    let links = call.api.links();
+    if let Some(filter) = filter(call, authority)? {
+        let page = call
+            .registry()
+            .list_names(&call.who, &filter, call.query("after"), limit)?;
+        let name = |name| convert::name_of_list(name, links.as_ref());
+        let names = page.names.iter();
+        let names = names.filter(|name| local_of(&name.id).starts_with(prefix));
+        return Ok(Answer::json(&api::NamePage {
+            names: names.map(name).collect(),
+            next: page.next,
+        }));
+    }
     let mut names = Vec::new();
     let mut next = None;
     let mut looked_at = 0;
     let after = call.query("after");
-    let visit = &mut |shown: handfast_registry::Shown| {
+    let visit = &mut |shown: Shown| {
         if names.len() == limit || looked_at == MAX_NAMES_READ {
             return ControlFlow::Break(());
         }
         looked_at += 1;
         next = Some(shown.key.clone());
         if local_of(&shown.record.text).starts_with(prefix) {
-            names.push(convert::listed_name(&shown));
+            names.push(convert::listed_name(&shown, links.as_ref()));
         }
         ControlFlow::Continue(())
     };
@@ -41,6 +55,30 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let is_full = names.len() == limit || looked_at == MAX_NAMES_READ;
     let next = next.filter(|_| is_full);
     Ok(Answer::json(&api::NamePage { names, next }))
+}
+
+/// The conditions on names beside their authority and beginning, if there are any.
+fn filter(call: &Call, authority: &str) -> Result<Option<NameFilter>, Problem> {
+    let words = call.query("q").map(Words::parse).transpose();
+    let since = call.query("changed-since").map(|text| {
+        let problem = "`changed-since` is a time such as 2026-11-15T12:00:00Z";
+        parse_rfc3339(text).ok_or_else(|| Problem::usage(problem))
+    });
+    let state = call.query("state").map(|text| {
+        let problem = "`state` is active, reserved or withdrawn";
+        State::parse(text).ok_or_else(|| Problem::usage(problem))
+    });
+    let filter = NameFilter {
+        authority: Some(authority.to_string()),
+        with_children: call.flag("children")?,
+        state: state.transpose()?,
+        words: words.map_err(|error| Problem::usage(format!("`q`: {error}")))?,
+        changed_since: since.transpose()?,
+        ..NameFilter::default()
+    };
+    let is_narrower =
+        filter.state.is_some() || filter.words.is_some() || filter.changed_since.is_some();
+    Ok(Some(filter).filter(|filter| filter.with_children || is_narrower))
 }
 
 /// How many names are read for one page.
@@ -67,7 +105,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
     }
     let shown = call.registry().create_name(&call.who, &given.id, new)?;
     let version = shown.record.version;
-    let answer = Answer::json(&convert::name(&shown)).version(version);
+    let answer = Answer::json(&named(call, &shown)).version(version);
     Ok(answer.created("names", &shown.record.text))
 }
 
@@ -95,18 +133,25 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
         .map(|url| url.replace("{name}", "name"))
         .collect();
     check_urls(urls.iter().map(String::as_str), &[])?;
-    let style = given.style.as_deref().map(parse::<Style>).transpose()?;
+    let options = MintOptions {
+        style: given.style.as_deref().map(parse::<Style>).transpose()?,
+        urls: given.urls,
+        reserve: given.reserve,
+    };
     let mut names = Vec::new();
+    let links = call.api.links();
     let made = |minted: Minted| {
         names.push(api::MintedName {
+            link: links.as_ref().map(|links| links.link(&minted.id)),
             id: minted.id,
             urls: minted.urls,
         });
         Ok(())
     };
-    let (authority, count, urls) = (&given.authority, given.count, &given.urls);
-    let registry = call.registry();
-    let minted = registry.mint(&call.who, authority, style.as_ref(), count, urls, made);
+    let (authority, count) = (&given.authority, given.count);
+    let minted = call
+        .registry()
+        .mint(&call.who, authority, &options, count, made);
     // Names are stored some hundreds at a time, and stay. A client that hears only of the error
     // would never learn of those that were stored before it.
     if names.is_empty() {
@@ -130,7 +175,12 @@ pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
         gone.about.withdrawn = Some(convert::tombstone(tombstone));
         return Err(gone);
     }
-    Ok(call.versioned(shown.record.version, &convert::name(&shown)))
+    Ok(call.versioned(shown.record.version, &named(call, &shown)))
+}
+
+/// A name as the API shows it, with its citable link.
+fn named(call: &Call, shown: &Shown) -> api::Name {
+    convert::name(shown, call.api.links().as_ref())
 }
 
 pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
@@ -177,7 +227,7 @@ pub(super) fn act(call: &Call, action: NameAction) -> Result<Answer, Problem> {
         .registry()
         .change_name(&call.who, call.id(), expected, action)?;
     Ok(match acted {
-        Some(shown) => Answer::json(&convert::name(&shown)).version(shown.record.version),
+        Some(shown) => Answer::json(&named(call, &shown)).version(shown.record.version),
         None => Answer::done(),
     })
 }

@@ -215,6 +215,7 @@ fn given(body: ResponseBody, schemas: &mut SchemaGenerator) -> Json {
         }),
         ResponseBody::Nothing => json!({}),
         ResponseBody::Text => json!({"text/plain": text}),
+        ResponseBody::TextOf(media) => json!({media: text}),
     }
 }
 

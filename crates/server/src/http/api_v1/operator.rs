@@ -6,8 +6,10 @@
 //! jobs answer line by line while they run.
 
 use std::io::{self, Read, Write};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
+use handfast_api::SignInLink;
 use handfast_registry::{
     Done, Import, NamespaceImport, Principal, Registry, RegistryError, Report,
 };
@@ -26,8 +28,11 @@ use super::jobs::{self, Wanted};
 use super::problem::Problem;
 use super::route::{Group, RequestBody, ResponseBody};
 use super::route_table::{DRY_RUN, GROUPS, post};
-use super::{Api, ApiSettings, LineStream, check_type, convert, find_route, read_query, run};
+use super::{
+    Api, ApiSettings, LineStream, check_type, convert, find_route, read_query, run, sign_in,
+};
 use crate::http::CLIENT_TIMEOUT;
+use crate::http::middleware::host::{PublicUrl, base_url};
 use crate::http::percent::decode;
 use crate::http::response::Body;
 
@@ -46,14 +51,22 @@ const PARAMETERS: &[&str] = &["migrate", "size", "with-secrets", "dry-run"];
 static OPERATOR_ROUTES: &[Group] = &[Group {
     tag: "Operator",
     about: "Only for the local operator.",
-    routes: &[post(
-        "/operator/namespaces",
-        "importNamespaces",
-        import_namespaces,
-    )
-    .query(&[DRY_RUN])
-    .takes_body(RequestBody::Text)
-    .gives_body(ResponseBody::Lines)],
+    routes: &[
+        post(
+            "/operator/namespaces",
+            "importNamespaces",
+            import_namespaces,
+        )
+        .query(&[DRY_RUN])
+        .takes_body(RequestBody::Text)
+        .gives_body(ResponseBody::Lines),
+        post(
+            "/operator/sign-in-link",
+            "createFirstSignInLink",
+            sign_in::first_link,
+        )
+        .gives::<SignInLink>(),
+    ],
 }];
 
 /// How many names a job looks at between two lines of progress.
@@ -64,11 +77,14 @@ const PROGRESS_INTERVAL: u64 = 1_000;
 pub struct LocalApi(Arc<Api>);
 
 impl LocalApi {
-    /// For a registry that this process has opened.
+    /// For a registry that this process has opened. Links begin with the public URL of its server,
+    /// or with where it would listen.
     #[must_use]
-    pub fn new(registry: Arc<Registry>) -> Self {
+    pub fn new(registry: Arc<Registry>, public_url: Option<PublicUrl>, listen: SocketAddr) -> Self {
         let settings = ApiSettings {
             spool_limit: 0,
+            base: base_url(public_url.as_ref(), listen),
+            public_url,
             public_search: false,
             client_timeout: CLIENT_TIMEOUT,
         };
@@ -104,7 +120,7 @@ impl LocalApi {
             query,
             headers: parts.headers,
             body: Bytes::new(),
-            base: String::new(),
+            base: self.0.settings.base.clone(),
             is_local: true,
         };
         check_type(&call.headers, route)?;
@@ -128,7 +144,7 @@ fn acting_as(headers: &HeaderMap) -> Result<Principal, Problem> {
         return Ok(Principal::Operator);
     };
     let text = header.to_str().ok().and_then(decode);
-    let who = text.and_then(|text| Principal::parse(&text).ok());
+    let who = text.and_then(|text| Principal::parse_actor(&text).ok());
     who.ok_or_else(|| Problem::usage("`Handfast-As` names an account, or INDEX:HANDLE"))
 }
 

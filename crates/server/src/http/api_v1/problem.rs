@@ -15,9 +15,9 @@ const BUSY_RETRY: u64 = 5;
 /// Why a request failed.
 #[derive(Debug)]
 pub(crate) struct Problem {
-    pub(super) status: StatusCode,
+    pub(crate) status: StatusCode,
     /// The response, without the status.
-    pub(super) about: Box<api::Problem>,
+    pub(crate) about: Box<api::Problem>,
     /// What the registry said, for the local operator, who may know everything.
     cause: Option<Box<RegistryError>>,
 }
@@ -157,12 +157,13 @@ fn by_code(code: &str) -> StatusCode {
         "account-only" | "no-role" | "not-yours" | "operator-only" | "own-request" => {
             StatusCode::FORBIDDEN
         }
-        "no-account" | "no-grant" | "no-job" | "no-namespace" | "no-token" | "not-yet" => {
-            StatusCode::NOT_FOUND
+        "no-access-request" | "no-account" | "no-grant" | "no-group" | "no-job" | "no-member"
+        | "no-namespace" | "no-session" | "no-token" | "not-yet" => StatusCode::NOT_FOUND,
+        "account-exists" | "cancelled" | "case-fixed" | "claimed" | "decided" | "done"
+        | "erased-names" | "group-exists" | "has-role" | "moves-names" | "no-input"
+        | "not-approved" | "not-requested" | "permanent" | "retired" | "under-way" | "undone" => {
+            StatusCode::CONFLICT
         }
-        "account-exists" | "cancelled" | "case-fixed" | "claimed" | "done" | "erased-names"
-        | "moves-names" | "no-input" | "not-approved" | "not-requested" | "permanent"
-        | "retired" | "under-way" | "undone" => StatusCode::CONFLICT,
         "cut-short" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     }

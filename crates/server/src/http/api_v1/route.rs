@@ -34,6 +34,8 @@ pub(super) struct Route {
     pub(super) gives: ResponseBody,
     /// Whether a client need not wait for it: `Prefer: respond-async`.
     pub(super) is_long: bool,
+    /// Whether it hashes a password, which needs much memory.
+    pub(super) hashes_password: bool,
     /// The statuses of errors, and 304.
     pub(super) errors: &'static [u16],
     pub(super) handler: Handler,
@@ -94,6 +96,8 @@ pub(super) enum ResponseBody {
     Names,
     Nothing,
     Text,
+    /// Text of a media type.
+    TextOf(&'static str),
 }
 
 impl Route {
@@ -113,6 +117,7 @@ impl Route {
             status: 200,
             gives: ResponseBody::Nothing,
             is_long: false,
+            hashes_password: false,
             errors: &[],
             handler,
         }
@@ -166,6 +171,12 @@ impl Route {
     /// A client need not wait.
     pub(super) const fn long(mut self) -> Self {
         self.is_long = true;
+        self
+    }
+
+    /// It hashes a password.
+    pub(super) const fn hashing(mut self) -> Self {
+        self.hashes_password = true;
         self
     }
 

@@ -1,13 +1,15 @@
 //! All routes of the API, by kind. `operations.md` describes each in words.
 
 use handfast_api::{
-    About, Account, AccountChange, AccountPage, Authority, AuthorityChange, AuthorityPage,
-    EventPage, Found, GrantOn, Growth, Inspection, Job, JobDone, JobPage, LogKey, Minted, Name,
+    About, AccessRequest, Account, AccountChange, AccountPage, Authority, AuthorityChange,
+    AuthorityPage, AuthorityRequest, EventPage, Found, GrantOn, GroupPage, Growth, Holdings,
+    Inspection, Invitation, Job, JobDone, JobPage, ListedEventPage, LogKey, Minted, Name,
     NameChange, NamePage, Namespace, NamespaceApproval, NamespaceChange, NamespaceComment,
     NamespaceDone, NamespaceHistory, NamespacePage, NamespacePolicy, NamespaceProposal,
-    NamespaceReason, NamespaceRenewal, NewAccount, NewAuthority, NewComment, NewGrant, NewJob,
-    NewLog, NewMint, NewName, NewNamespacePolicy, NewToken, NewTombstone, NewUndo, OutcomePage,
-    Proof, Statistics, ThisAccount, Token, Transfer, limits,
+    NamespaceReason, NamespaceRenewal, NewAccessRequest, NewAccount, NewAuthority, NewComment,
+    NewDecline, NewGrant, NewGroup, NewInvitation, NewJob, NewLog, NewMint, NewName,
+    NewNamespacePolicy, NewPassword, NewToken, NewTombstone, NewUndo, OutcomePage, Person, Proof,
+    RoleReason, SignInLink, SignInPage, Statistics, ThisAccount, Token, Transfer, limits,
 };
 use handfast_registry::{AuthorityAction, NameAction, NamespaceAct};
 use schemars::SchemaGenerator;
@@ -18,7 +20,10 @@ use super::jobs::Wanted;
 use super::namespaces::with_reason;
 use super::problem::Problem;
 use super::route::{Group, Handler, Kind, Parameter, RequestBody, ResponseBody, Route};
-use super::{about, accounts, authorities, jobs, log, names, namespaces, search, tokens};
+use super::{
+    about, access, accounts, authorities, events, groups, jobs, log, names, namespaces, search,
+    sign_in, tokens,
+};
 
 /// All of them.
 pub(super) static GROUPS: &[Group] = &[
@@ -44,8 +49,13 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         tag: "Accounts",
-        about: "Accounts and their tokens.",
+        about: "Accounts, their tokens, and how people sign in.",
         routes: ACCOUNTS,
+    },
+    Group {
+        tag: "Access",
+        about: "Groups of accounts, and requests for access.",
+        routes: ACCESS,
     },
     Group {
         tag: "Jobs",
@@ -130,12 +140,33 @@ const AT: Parameter = text(
 );
 pub(super) const DRY_RUN: Parameter =
     flag("dry-run", "Show what would be done, and write nothing.");
+/// Which events.
+const EVENTS_QUERY: &[Parameter] = &[
+    text(
+        "authority",
+        "Events of this authority, its names, and the authorities below it.",
+    ),
+    text("account", "Events of this account, or `INDEX:HANDLE`."),
+    text(
+        "action",
+        "Events with this action, such as `withdraw` or `create authority`.",
+    ),
+    text(
+        "since",
+        "Events of this day (2026-11-15) or time (RFC 3339), or later.",
+    ),
+    text("until", "Events of this day or time, or earlier."),
+    text("id", "Events of this name."),
+    AFTER_NUMBER,
+    LIMIT,
+];
 const FORMATS: Kind = Kind::OneOf(&["ndjson", "csv", "batch", "json"]);
 const GRAMMARS: Kind = Kind::OneOf(&["draft", "rfc4452"]);
 const ROLES: Kind = Kind::OneOf(&["read", "write", "lead", "admin"]);
 const SCHEMES: Kind = Kind::OneOf(&[
     "any", "ark", "cordra", "doi", "handle", "hdl", "http", "info", "urn",
 ]);
+const STATES: Kind = Kind::OneOf(&["active", "reserved", "withdrawn"]);
 const STATUSES: Kind = Kind::OneOf(&[
     "candidate",
     "refused",
@@ -170,7 +201,13 @@ const SERVER: &[Route] = &[
 const NAMES: &[Route] = &[
     get("/names", "listNames", names::list).known(true).query(&[
             required(text("authority", "The authority.")),
-            text("prefix", "The beginning of the local names."), AFTER, LIMIT,
+            text("prefix", "The beginning of the local names."),
+            flag("children", "List the names of the authorities below it, too."),
+            parameter("state", "Names in this state.", STATES),
+            parameter("q", "Names that have these words, in the name or in a public value.",
+                Kind::Text(1, limits::SEARCH_WORDS)),
+            text("changed-since", "Names that were changed at this time or later (RFC 3339)."),
+            AFTER, LIMIT,
         ]).gives::<NamePage>().errors(READ_BY_NAME),
     post("/names", "createName", names::create).takes::<NewName>().creates().gives::<Name>(),
     get("/names/{id}", "showName", names::show).query(&[AT]).gives::<Name>().errors(SHOW),
@@ -208,7 +245,9 @@ const AUTHORITIES: &[Route] = &[
         .takes::<AuthorityChange>().gives::<Authority>(),
     post("/authorities/{authority}/approve", "approveAuthority",
         |call| authorities::act(call, AuthorityAction::Approve)).gives::<Authority>(),
-    post("/authorities/{authority}/decline", "declineAuthority", authorities::decline).empty(),
+    post("/authorities/{authority}/decline", "declineAuthority", authorities::decline)
+        .takes_body(RequestBody::OptionalJson(SchemaGenerator::subschema_for::<NewDecline>))
+        .empty(),
     post("/authorities/{authority}/retire", "retireAuthority", authorities::retire).query(&[
             flag("keep-children", "Leave the authorities below it active."),
         ]).gives::<Authority>(),
@@ -220,6 +259,11 @@ const AUTHORITIES: &[Route] = &[
         .query(&[parameter("role", "Revoke only this role.", ROLES)]).gives::<Authority>(),
     get("/authorities/{authority}/grants", "listGrants", authorities::grants)
         .gives::<Vec<GrantOn>>().errors(READ_BY_NAME),
+    get("/authorities/{authority}/people", "listPeople", access::people).known(true)
+        .gives::<Vec<Person>>().errors(READ_BY_NAME),
+    get("/authorities/{authority}/why", "whyRole", access::why).known(true).query(&[
+            text("who", "An account, `group:NAME`, or `INDEX:HANDLE`: by default the caller."),
+        ]).gives::<Vec<RoleReason>>().errors(READ_BY_NAME),
 ];
 
 #[rustfmt::skip]
@@ -233,9 +277,51 @@ const ACCOUNTS: &[Route] = &[
         .errors(READ_BY_NAME),
     change("PATCH", "/accounts/{account}", "changeAccount", accounts::change)
         .takes::<AccountChange>().gives::<Account>(),
+    get("/accounts/{account}/holdings", "showHoldings", access::holdings).known(true)
+        .gives::<Holdings>().errors(READ_BY_NAME),
     get("/tokens", "listTokens", tokens::list).known(true).gives::<Vec<Token>>(),
     post("/tokens", "createToken", tokens::create).takes::<NewToken>().creates().gives::<Token>(),
     change("DELETE", "/tokens/{token}", "revokeToken", tokens::revoke).empty(),
+    post("/accounts/{account}/sign-in-link", "createSignInLink", sign_in::link)
+        .gives::<SignInLink>(),
+    change("PUT", "/accounts/{account}/password", "setPassword", sign_in::password)
+        .takes::<NewPassword>().empty().hashing(),
+    get("/accounts/{account}/sessions", "listSessions", sign_in::sessions).known(true)
+        .gives::<Vec<handfast_api::Session>>().errors(READ_BY_NAME),
+    change("DELETE", "/accounts/{account}/sessions", "endSessions", sign_in::end_sessions)
+        .gives::<handfast_api::EndedSessions>(),
+    change("DELETE", "/accounts/{account}/sessions/{session}", "endSession", sign_in::end_session)
+        .empty(),
+    post("/invitations", "invite", sign_in::invite).takes::<NewInvitation>()
+        .gives::<Invitation>(),
+    get("/sign-ins", "listSignIns", sign_in::list).known(true).query(&[
+            text("account", "Only those of this account: by default all, for administrators."),
+            AFTER, LIMIT,
+        ]).gives::<SignInPage>().errors(READ_BY_NAME),
+];
+
+#[rustfmt::skip]
+const ACCESS: &[Route] = &[
+    get("/groups", "listGroups", groups::list).known(true).query(&[AFTER, LIMIT])
+        .gives::<GroupPage>(),
+    post("/groups", "createGroup", groups::create).takes::<NewGroup>().creates()
+        .gives::<handfast_api::Group>(),
+    get("/groups/{group}", "showGroup", groups::show).known(true).gives::<handfast_api::Group>()
+        .errors(READ_BY_NAME),
+    change("PUT", "/groups/{group}/members/{account}", "addMember", groups::add)
+        .gives::<handfast_api::Group>(),
+    change("DELETE", "/groups/{group}/members/{account}", "removeMember", groups::remove)
+        .gives::<handfast_api::Group>(),
+    get("/authority-requests", "listAuthorityRequests", authorities::requests).known(true)
+        .gives::<Vec<AuthorityRequest>>(),
+    get("/access-requests", "listAccessRequests", access::list).known(true)
+        .gives::<Vec<AccessRequest>>(),
+    post("/access-requests", "requestAccess", access::request).takes::<NewAccessRequest>()
+        .creates().gives::<AccessRequest>(),
+    post("/access-requests/{request}/grant", "grantAccess", access::grant).empty(),
+    post("/access-requests/{request}/decline", "declineAccess", access::decline)
+        .takes_body(RequestBody::OptionalJson(SchemaGenerator::subschema_for::<NewDecline>))
+        .empty(),
 ];
 
 /// Starts long work.
@@ -280,6 +366,12 @@ const JOBS: &[Route] = &[
 
 #[rustfmt::skip]
 const LOG: &[Route] = &[
+    get("/events", "listEvents", events::list).known(true).query(EVENTS_QUERY)
+        .gives::<ListedEventPage>().errors(READ_BY_NAME),
+    get("/events.csv", "eventTable", events::table).known(true).query(EVENTS_QUERY)
+        .gives_body(ResponseBody::TextOf("text/csv")).errors(READ_BY_NAME),
+    get("/events.atom", "eventFeed", events::feed).known(true).query(EVENTS_QUERY)
+        .gives_body(ResponseBody::TextOf("application/atom+xml")).errors(READ_BY_NAME),
     get("/log/key", "logKey", log::key).gives::<LogKey>(),
     get("/log/checkpoint", "checkpoint", log::checkpoint).gives_body(ResponseBody::Text),
     post("/log/growth", "proveGrowth", log::growth).known(false).takes_body(RequestBody::Text)

@@ -30,7 +30,7 @@ fn holding(call: &Call, value_type: &str, value: &str) -> Result<Answer, Problem
         .holding(&call.who, value_type, value.as_bytes(), after, limit)?;
     let is_full = found.len() == limit;
     let next = found.last().map(|shown| shown.key.as_str());
-    Ok(page(&found, &[], next.filter(|_| is_full)))
+    Ok(page(call, &found, &[], next.filter(|_| is_full)))
 }
 
 /// Callers that may list names may find them by words; authorities are in a public register. All
@@ -55,10 +55,17 @@ fn by_words(call: &Call, words: Option<&str>, prefix: Option<&str>) -> Result<An
         None => registry.search_authorities(words.as_ref(), prefix, limit)?,
     };
     let found = registry.search(who, words.as_ref(), prefix, after, limit)?;
-    Ok(page(&found.names, &authorities, found.next.as_deref()))
+    Ok(page(
+        call,
+        &found.names,
+        &authorities,
+        found.next.as_deref(),
+    ))
 }
 
-fn page(names: &[Shown], authorities: &[Authority], next: Option<&str>) -> Answer {
+fn page(call: &Call, names: &[Shown], authorities: &[Authority], next: Option<&str>) -> Answer {
+    let links = call.api.links();
+    let name = |shown: &Shown| convert::listed_name(shown, links.as_ref());
     let authority = |authority: &Authority| FoundAuthority {
         authority: authority.path.to_string(),
         status: convert::authority_status(&authority.status),
@@ -66,7 +73,7 @@ fn page(names: &[Shown], authorities: &[Authority], next: Option<&str>) -> Answe
     };
     Answer::json(&Found {
         authorities: authorities.iter().map(authority).collect(),
-        names: names.iter().map(convert::listed_name).collect(),
+        names: names.iter().map(name).collect(),
         next: next.map(str::to_string),
     })
 }

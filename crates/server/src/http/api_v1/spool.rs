@@ -265,22 +265,23 @@ pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<A
             sync_name(&call.registry().folder().join(FOLDER))
         });
     stored.map_err(|error| failed(&error))?;
-    take(call, &job, path, started, file)
+    take(&call.api, &call.who, &job, path, started, file)?;
+    Answer::accepted(call, job)
 }
 
 /// Resumes an import that was interrupted, if its body is still stored.
-pub(super) fn resume(call: &Call, job: &Job) -> Result<Answer, Problem> {
+pub(super) fn resume(api: &Arc<Api>, who: &Principal, job: &Job) -> Result<Job, Problem> {
     let gone = || {
         Problem::policy(
             "no-input",
             "what was sent is not here any more: send it again",
         )
     };
-    if job.who != call.who {
+    if job.who != *who {
         let problem = "only the account that began an import can resume it";
         return Err(Problem::policy("not-yours", problem));
     }
-    let path = path(call.registry(), job.number);
+    let path = path(api.registry(), job.number);
     let manner = fs::read(path.with_extension("json")).map_err(|_| gone())?;
     let manner: Manner = serde_json::from_slice(&manner).map_err(|_| gone())?;
     let mut file = File::open(&path).map_err(|_| gone())?;
@@ -297,25 +298,26 @@ pub(super) fn resume(call: &Call, job: &Job) -> Result<Answer, Problem> {
         size: file.metadata().map(|about| about.len()).ok(),
         ..Import::default()
     };
-    let started = call
+    let started = api
         .registry()
-        .start_import(&call.who, &import, &mut file)?
+        .start_import(who, &import, &mut file)?
         .left_alone();
     let job = started.job().cloned().ok_or_else(gone)?;
-    take(call, &job, path, started, file)
+    take(api, who, &job, path, started, file)?;
+    Ok(job)
 }
 
 fn take(
-    call: &Call,
+    api: &Arc<Api>,
+    who: &Principal,
     job: &Job,
     path: PathBuf,
     started: StartedImport,
     file: File,
-) -> Result<Answer, Problem> {
-    let answer = Answer::accepted(call, job.clone())?;
-    let (api, who, number) = (Arc::clone(&call.api), call.who.clone(), job.number);
-    let begun = call.api.background.run(move || {
-        let registry = api.registry();
+) -> Result<(), Problem> {
+    let (at_work, who, number) = (Arc::clone(api), who.clone(), job.number);
+    api.background.run(move || {
+        let registry = at_work.registry();
         let taken = registry.finish_import(&who, started, file, &mut |_| ());
         if let Err(error) = &taken
             && error.code() != "cancelled"
@@ -326,8 +328,7 @@ fn take(
         if registry.job(number).is_ok_and(|job| job.ended.is_some()) {
             remove(&path);
         }
-    });
-    begun.map(|()| answer)
+    })
 }
 
 fn path(registry: &Registry, job: u64) -> PathBuf {

@@ -13,7 +13,8 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
         Some(token) if token.limit.is_some() => vec![token.clone()],
         _ => call.registry().tokens(&call.who)?,
     };
-    let tokens: Vec<api::Token> = tokens.iter().map(convert::token).collect();
+    let shown = |token| convert::token(token, call.registry());
+    let tokens: Vec<api::Token> = tokens.iter().map(shown).collect();
     Ok(Answer::json(&tokens))
 }
 
@@ -30,7 +31,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
     let (secret, token) = call.registry().create_token(&call.who, &account, new)?;
     let body = api::Token {
         secret: Some(secret),
-        ..convert::token(&token)
+        ..convert::token(&token, call.registry())
     };
     Ok(Answer::json(&body).created("tokens", &token.id))
 }

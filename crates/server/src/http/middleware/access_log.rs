@@ -121,12 +121,14 @@ impl LoggedRequest {
             address,
             is_secure,
             method: request.method().to_string(),
-            target: request
-                .uri()
-                .path_and_query()
-                .map_or_else(|| request.uri().to_string(), ToString::to_string),
+            target: without_code(
+                &request
+                    .uri()
+                    .path_and_query()
+                    .map_or_else(|| request.uri().to_string(), ToString::to_string),
+            ),
             version: request.version(),
-            referer: header(REFERER),
+            referer: header(REFERER).map(|referer| without_code_in(&referer)),
             agent: header(USER_AGENT),
             id,
             began,
@@ -176,6 +178,29 @@ impl LoggedRequest {
     }
 }
 
+/// The address of a one-time link without its code: somebody who reads the log could use it before
+/// the person who got it.
+fn without_code(target: &str) -> String {
+    let Some((before, code)) = target.split_once(ENTER) else {
+        return target.to_string();
+    };
+    let rest = code.find(['/', '?', '#']).and_then(|end| code.get(end..));
+    [before, ENTER, "CODE", rest.unwrap_or_default()].concat()
+}
+
+/// The same of a header: the page of a link is where its button leads from.
+fn without_code_in(header: &HeaderValue) -> HeaderValue {
+    let text = String::from_utf8_lossy(header.as_bytes());
+    if !text.contains(ENTER) {
+        return header.clone();
+    }
+    let text = without_code(&text);
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("-"))
+}
+
+/// What the addresses of one-time links begin with.
+const ENTER: &str = "/console/enter/";
+
 fn length(response: &Response<Body>) -> Option<u64> {
     response.body().size_hint().exact()
 }
@@ -216,6 +241,21 @@ mod tests {
     #[test]
     fn times_are_as_other_servers_write_them() {
         assert_eq!(common_time(1_794_723_436_500), "15/Nov/2026:06:17:16 +0000");
+    }
+
+    #[test]
+    fn the_code_of_a_one_time_link_is_not_logged() {
+        for (target, logged) in [
+            ("/console/enter/s3cret", "/console/enter/CODE"),
+            ("//console/enter/s3cret?a=b", "//console/enter/CODE?a=b"),
+            ("/console/enter/", "/console/enter/CODE"),
+            ("/20.1000/a?b", "/20.1000/a?b"),
+        ] {
+            assert_eq!(without_code(target), logged);
+        }
+        let referer = HeaderValue::from_static("https://pid.example.org/console/enter/s3cret");
+        let logged = without_code_in(&referer);
+        assert_eq!(logged, "https://pid.example.org/console/enter/CODE");
     }
 
     #[test]

@@ -72,6 +72,38 @@ impl fmt::Display for PublicUrl {
     }
 }
 
+/// The base of links for people: the public URL, or the address where the server listens. On this
+/// machine that is plain HTTP, over a network a password would be readable on the way.
+///
+/// ```
+/// use handfast_server::base_url;
+///
+/// assert_eq!(base_url(None, "0.0.0.0:8000".parse()?), "http://127.0.0.1:8000");
+/// assert_eq!(base_url(None, "192.0.2.7:8000".parse()?), "https://192.0.2.7:8000");
+/// assert_eq!(base_url(None, "[::1]:443".parse()?), "https://[::1]");
+/// let public = "https://pid.example.org/".parse().unwrap();
+/// assert_eq!(base_url(Some(&public), "0.0.0.0:8000".parse()?), "https://pid.example.org");
+/// # Ok::<_, std::net::AddrParseError>(())
+/// ```
+#[must_use]
+pub fn base_url(public: Option<&PublicUrl>, listen: SocketAddr) -> String {
+    if let Some(public) = public {
+        return public.to_string();
+    }
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => std::net::Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => std::net::Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    let is_plain = ip.to_canonical().is_loopback() && listen.port() != 443;
+    let scheme = if is_plain { "http" } else { "https" };
+    let host = HostPort {
+        host: HostName::Address(ip),
+        port: Some(listen.port()).filter(|port| *port != 443),
+    };
+    format!("{scheme}://{host}")
+}
+
 /// A host, in lower case, and perhaps a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct HostPort {
@@ -139,6 +171,12 @@ pub(crate) struct OwnHosts {
 type CertifiedHosts = Option<(Arc<CertifiedKey>, Arc<[HostName]>)>;
 
 impl OwnHosts {
+    /// The URL that the settings say; empty if they say none.
+    pub(crate) fn public_url(&self) -> String {
+        let public = self.public.as_ref();
+        public.map(ToString::to_string).unwrap_or_default()
+    }
+
     pub(crate) fn new(
         public: Option<PublicUrl>,
         listen: SocketAddr,
@@ -298,7 +336,9 @@ fn uses_credentials(part: Part, caller: &Caller, request: &Request<Incoming>) ->
         Method::GET | Method::HEAD | Method::OPTIONS
     );
     match part {
-        Part::Tunnel => false,
+        Part::Tunnel | Part::Static => false,
+        // A page of another site could lead a browser here under a name of its own.
+        Part::Console => true,
         _ if headers.contains_key(AUTHORIZATION) || headers.contains_key(COOKIE) => true,
         Part::Rest => caller.certificate.is_some() || !is_read,
         Part::V1 => !is_read,

@@ -1,19 +1,19 @@
 //! The tree of authorities: prefixes, and authorities of URNs, ARKs and `info` namespaces
 //! (`CID-9`, `URN-5`).
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
 
+use askama::Template;
 use handfast_id::{CaseRule, Rules};
 use handfast_registry::{Authority, AuthorityPage, AuthorityPath, AuthorityStatus, RegistryError};
-use hyper::Response;
 use hyper::header::LINK;
+use hyper::{Response, StatusCode};
 use serde_json::{Value as Json, json};
 
-use super::page::{contact, escape, more, paragraphs};
 use super::{Asking, Form};
 use crate::http::api_v1::convert;
-use crate::http::percent::{SEGMENT, encode};
+use crate::http::pages::authority::AuthorityCrumb;
+use crate::http::pages::{Frame, filters};
 use crate::http::response::{Body, WithHeader};
 
 /// How many authorities a page has.
@@ -53,124 +53,131 @@ impl Asking<'_> {
             let all = all.map(|authority| public(authority, &rules));
             self.json(&json!({"authorities": all.collect::<Json>(), "next": found.next}))
         } else {
-            let title = match under {
-                Some(under) => format!("Authorities under {under}"),
-                None => "Naming authorities".to_string(),
-            };
-            let rules = self.web.registry().rules();
-            self.page(&title, &body(&found, under, next.as_deref(), &rules))
+            let page = self.authorities_list(&found, under, next);
+            page.frame.respond(StatusCode::OK, &page)
         };
         response.with(LINK, links)
     }
+
+    fn authorities_list(
+        &self,
+        found: &AuthorityPage,
+        under: Option<&str>,
+        next: Option<String>,
+    ) -> AuthorityListPage<'_> {
+        let registry = self.web.registry();
+        let mut children: BTreeMap<Option<&str>, Vec<&Authority>> = BTreeMap::new();
+        let keys: BTreeSet<_> = found.authorities.iter().map(|one| one.path.key()).collect();
+        for authority in &found.authorities {
+            let parent = authority.parent.as_ref().map(AuthorityPath::key);
+            let parent = parent.filter(|parent| keys.contains(parent));
+            children.entry(parent).or_default().push(authority);
+        }
+        let mut lines = Vec::new();
+        // A stack in place of recursion: authorities derive from each other as deep as they like.
+        let roots = children.get(&None).into_iter().flatten().rev();
+        let mut open: Vec<_> = roots.map(|root| (0, *root)).collect();
+        while let Some((level, authority)) = open.pop() {
+            lines.push(self.line(authority, level));
+            let below = children.get(&Some(authority.path.key()));
+            let below = below.into_iter().flatten().rev();
+            open.extend(below.map(|child| (level + 1, *child)));
+        }
+        let close = |from: usize, to: usize| {
+            let levels = "</ul></li>".repeat(from.saturating_sub(to));
+            format!("</li>{levels}")
+        };
+        let mut last = None;
+        for line in &mut lines {
+            line.before = match last {
+                None => String::new(),
+                Some(above) if line.level > above => "<ul>".to_string(),
+                Some(before) => close(before, line.level),
+            };
+            last = Some(line.level);
+        }
+        let total = registry.statistics().map_or(0, |found| found.authorities);
+        let requested = registry.requested_authorities().unwrap_or_default();
+        AuthorityListPage {
+            frame: self.frame(match under {
+                Some(under) => format!("Authorities under {under}"),
+                None => "Naming authorities".to_string(),
+            }),
+            tab: "authorities",
+            under: under.unwrap_or_default().to_string(),
+            total: total.saturating_sub(requested),
+            after: last.map(|last| close(last, 0)).unwrap_or_default(),
+            lines,
+            next,
+        }
+    }
+
+    fn line(&self, authority: &Authority, level: usize) -> AuthorityLine {
+        let registry = self.web.registry();
+        let policy = &authority.policy;
+        let mut rules = vec![
+            match authority.case_rule(&registry.rules()) {
+                CaseRule::Sensitive => "case counts",
+                CaseRule::AsciiInsensitive => "case does not count",
+            },
+            policy.persistence.as_str(),
+        ];
+        if policy.cordra {
+            rules.push("CORDRA identifiers");
+        }
+        if policy.approval {
+            rules.push("new names wait for approval");
+        }
+        let counts = registry.counts(&authority.path.to_string());
+        AuthorityLine {
+            level,
+            before: String::new(),
+            is_retired: authority.status == AuthorityStatus::Retired,
+            names: counts.map_or(0, |counts| counts.active),
+            rules: rules.join(", "),
+            pattern: policy.pattern.clone(),
+            contact: authority.contact.trim().to_string(),
+            meaning: authority.meaning.trim().to_string(),
+            has_title: !authority.title.trim().is_empty(),
+            crumb: AuthorityCrumb::new(authority),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "registry/authorities.html")]
+struct AuthorityListPage<'a> {
+    frame: Frame<'a>,
+    tab: &'static str,
+    under: String,
+    total: u64,
+    lines: Vec<AuthorityLine>,
+    /// The tags that end the last item.
+    after: String,
+    next: Option<String>,
+}
+
+/// An authority in the tree.
+struct AuthorityLine {
+    level: usize,
+    /// The tags between the last item and this one.
+    before: String,
+    crumb: AuthorityCrumb,
+    has_title: bool,
+    is_retired: bool,
+    names: u64,
+    rules: String,
+    pattern: Option<String>,
+    contact: String,
+    meaning: String,
 }
 
 /// The public part of an authority, without the roles on it.
-fn public(authority: &Authority, rules: &dyn Rules) -> Json {
+pub(super) fn public(authority: &Authority, rules: &dyn Rules) -> Json {
     let authority = convert::authority(authority, rules);
     let mut said = serde_json::to_value(authority).unwrap_or_default();
     if let Json::Object(said) = &mut said {
         said.remove("grants");
     }
     said
-}
-
-fn body(
-    found: &AuthorityPage,
-    under: Option<&str>,
-    next: Option<&str>,
-    rules: &dyn Rules,
-) -> String {
-    let asked = escape(under.unwrap_or_default());
-    let mut out = format!(
-        "<p>Who may name what here: prefixes, and authorities of URNs, ARKs and <code>info</code> \
-        namespaces, each with \
-         its policy.</p>\n<form action=\"/registry/authorities\" method=\"get\"><label \
-         for=\"under\">Show one and what \
-         derives from it</label> <input type=\"text\" id=\"under\" name=\"under\" \
-         value=\"{asked}\" \
-         placeholder=\"20.500.12345\"> <button>Show</button></form>\n<div class=\"tree\">\n"
-    );
-    let mut children: BTreeMap<Option<&str>, Vec<&Authority>> = BTreeMap::new();
-    let is_shown = |key: &str| {
-        let mut all = found.authorities.iter();
-        all.any(|authority| authority.path.key() == key)
-    };
-    for authority in &found.authorities {
-        let parent = authority.parent.as_ref().map(AuthorityPath::key);
-        let parent = parent.filter(|parent| is_shown(parent));
-        children.entry(parent).or_default().push(authority);
-    }
-    branch(&mut out, &children, None, rules);
-    out.push_str("</div>\n");
-    if found.authorities.is_empty() {
-        out.push_str("<p>None.</p>\n");
-    }
-    more(&mut out, next);
-    out
-}
-
-/// The authorities below one, at most as deep as a page has authorities.
-fn branch(
-    out: &mut String,
-    children: &BTreeMap<Option<&str>, Vec<&Authority>>,
-    of: Option<&str>,
-    rules: &dyn Rules,
-) {
-    let Some(list) = children.get(&of) else {
-        return;
-    };
-    out.push_str("<ul>\n");
-    for authority in list {
-        leaf(out, authority, rules);
-        branch(out, children, Some(authority.path.key()), rules);
-        out.push_str("</li>\n");
-    }
-    out.push_str("</ul>\n");
-}
-
-fn leaf(out: &mut String, authority: &Authority, rules: &dyn Rules) {
-    let path = authority.path.to_string();
-    let (query, shown) = (encode(&path, SEGMENT), escape(&path));
-    let title = escape(&authority.title);
-    // A string takes everything.
-    let _ = write!(
-        out,
-        "<li><a href=\"/registry/authorities?under={query}\"><code>{shown}</code></a> {title}"
-    );
-    if authority.status == AuthorityStatus::Retired {
-        out.push_str(" <strong>retired</strong>");
-    }
-    let policy = &authority.policy;
-    let case = match authority.case_rule(rules) {
-        CaseRule::Sensitive => "case counts",
-        CaseRule::AsciiInsensitive => "case does not count",
-    };
-    let persistence = policy.persistence.as_str();
-    let _ = write!(out, "<br><span class=\"small\">{case}, {persistence}");
-    if policy.cordra {
-        out.push_str(", CORDRA identifiers");
-    }
-    if policy.approval {
-        out.push_str(", new names wait for approval");
-    }
-    if let Some(pattern) = &policy.pattern {
-        out.extend([", names fit <code>", &escape(pattern), "</code>"]);
-    }
-    if !authority.contact.is_empty() {
-        out.extend(["; contact: ", &contact(&authority.contact)]);
-    }
-    out.push_str("</span>");
-    if !authority.meaning.is_empty() {
-        out.extend(["<br>", &paragraphs(&authority.meaning)]);
-    }
-    if let Some(name) = authority
-        .path
-        .key()
-        .strip_prefix("info:")
-        .filter(|name| !name.is_empty())
-    {
-        let name = escape(name);
-        out.extend(["<br><a href=\"/registry/info/", &name, "\">entry</a>"]);
-    }
-    out.push('\n');
 }

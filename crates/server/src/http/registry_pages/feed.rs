@@ -14,19 +14,7 @@ impl Asking<'_> {
     /// The last changes, newest first. Proposals are told too: they are open to comments.
     pub(super) fn feed(&self) -> String {
         let base = &self.base;
-        let mut entries = self.web.registry().namespaces(&NamespaceQuery {
-            limit: usize::MAX,
-            ..NamespaceQuery::default()
-        });
-        let entries = &mut entries.entries;
-        let order = |entry: &Arc<NamespaceEntry>| {
-            (
-                std::cmp::Reverse(entry.changed_by(self.now)),
-                entry.name().to_string(),
-            )
-        };
-        entries.sort_by_cached_key(order);
-        entries.truncate(MAX_FEED_ENTRIES);
+        let entries = self.last_changed();
         let newest = entries.first();
         let updated = newest.map_or(self.now, |entry| entry.changed_by(self.now));
         let mut xml = Xml::new();
@@ -44,7 +32,7 @@ impl Asking<'_> {
         link(&mut xml, "self", "application/atom+xml", &own);
         let list = format!("{base}/registry/");
         link(&mut xml, "alternate", "text/html", &list);
-        for entry in entries.iter() {
+        for entry in &entries {
             let page = format!("{base}/registry/info/{}", entry.name());
             let state = entry.state(self.now);
             xml.open("entry", &[]);
@@ -60,6 +48,24 @@ impl Asking<'_> {
             xml.close();
         }
         xml.finish()
+    }
+
+    /// The entries that changed last, newest first.
+    pub(super) fn last_changed(&self) -> Vec<Arc<NamespaceEntry>> {
+        let found = self.web.registry().namespaces(&NamespaceQuery {
+            limit: usize::MAX,
+            ..NamespaceQuery::default()
+        });
+        let mut entries = found.entries;
+        let order = |entry: &Arc<NamespaceEntry>| {
+            (
+                std::cmp::Reverse(entry.changed_by(self.now)),
+                entry.name().to_string(),
+            )
+        };
+        entries.sort_by_cached_key(order);
+        entries.truncate(MAX_FEED_ENTRIES);
+        entries
     }
 }
 

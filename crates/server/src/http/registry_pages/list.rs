@@ -1,13 +1,17 @@
 //! The list of all namespaces, with a search.
 
+use std::sync::Arc;
+
+use askama::Template;
 use handfast_registry::{NamespaceEntry, NamespacePage, NamespaceQuery, NamespaceStatus};
 use hyper::header::LINK;
 use hyper::{Response, StatusCode};
 
-use super::page::{escape, more};
+use super::entry_words::{StatusBadge, badge, status_word};
 use super::{Asking, Form};
 use crate::http::api_v1::convert;
-use crate::http::resolver::page::Failure;
+use crate::http::pages::{Frame, filters};
+use crate::http::resolver::failure::Failure;
 use crate::http::response::{Body, WithHeader};
 
 /// How many entries a page has.
@@ -20,7 +24,7 @@ impl Asking<'_> {
             let failure = Failure::new(status, "usage", title, problem);
             return match form {
                 Form::Json => failure.problem(),
-                _ => failure.answer(&self.accept),
+                _ => failure.answer(self.web, &self.accept),
             };
         }
         let status = self.query("status");
@@ -50,8 +54,8 @@ impl Asking<'_> {
         let response = if form == Form::Json {
             self.json(&convert::namespaces(&found, self.now))
         } else {
-            let body = self.body(&found, next.as_deref());
-            self.page("Registry of info namespaces", &body)
+            let page = self.list_page(&found, next);
+            page.frame.respond(StatusCode::OK, &page)
         };
         response.with(LINK, links)
     }
@@ -74,72 +78,35 @@ impl Asking<'_> {
         is_not("limit", is_limit).then(|| "limit is 1 to 1000.".to_string())
     }
 
-    fn body(&self, found: &NamespacePage, next: Option<&str>) -> String {
-        let mut out = format!(
-            "<p>An <code>info</code> URI names something by an identifier of a public namespace \
-            (RFC 4452). Here is \
-             shown which namespaces there are, whose they are, and what counts in their \
-             identifiers. That a namespace \
-             is registered says what its identifiers identify: not that they resolve.</p>\n{}\n",
-            self.search_form()
-        );
-        out.extend(["<p>", &found.total.to_string(), " found.</p>\n"]);
-        out.push_str(
-            "<table><thead><tr><th scope=\"col\">Namespace<th scope=\"col\">Title<th \
-            scope=\"col\">Authority\
-             <th scope=\"col\">Status<th scope=\"col\">Registered</tr></thead><tbody>\n",
-        );
+    fn list_page(&self, found: &NamespacePage, next: Option<String>) -> NamespaceListPage<'_> {
+        let mut rows = Vec::new();
+        let mut meanings: Vec<StatusBadge> = Vec::new();
         for entry in &found.entries {
-            self.line(&mut out, entry);
+            let badge = badge(entry, self.now);
+            if !meanings.iter().any(|known| known.word == badge.word) {
+                meanings.push(badge);
+            }
+            rows.push((Arc::clone(entry), badge));
         }
-        out.push_str("</tbody></table>\n");
-        more(&mut out, next);
-        out.push_str(
-            "<p class=\"small\">For programs: <a href=\"/registry/info.json\">JSON</a>, \
-             <a href=\"/registry/changes.atom\">Atom</a>, <a \
-             href=\"/oai?verb=Identify\">OAI-PMH</a>, \
-             <a href=\"/api/v1/openapi.json\">OpenAPI</a>.</p>",
-        );
-        out
-    }
-
-    fn search_form(&self) -> String {
-        let asked = escape(self.query("q").unwrap_or_default());
-        let mut out = format!(
-            "<form action=\"/registry/\" method=\"get\" role=\"search\"><label \
-            for=\"q\">Find</label> \
-             <input type=\"search\" id=\"q\" name=\"q\" value=\"{asked}\"> \
-             <label for=\"status\">Status</label> <select id=\"status\" name=\"status\"><option \
-                 value=\"\">any"
-        );
-        for status in NamespaceStatus::ALL {
-            let selected = if self.query("status") == Some(status.as_str()) {
-                " selected"
-            } else {
-                ""
-            };
-            out.extend(["<option", selected, ">", status.as_str()]);
+        NamespaceListPage {
+            frame: self.frame("Namespaces"),
+            tab: "namespaces",
+            words: self.query("q").unwrap_or_default(),
+            status: self.query("status").unwrap_or_default(),
+            statuses: NamespaceStatus::ALL.map(NamespaceStatus::as_str),
+            is_filtered: ["q", "status", "historical"]
+                .iter()
+                .any(|name| self.query(name).is_some()),
+            total: found.total,
+            rows,
+            meanings,
+            next,
         }
-        out.push_str("</select> <button>Search</button></form>");
-        out
-    }
-
-    fn line(&self, out: &mut String, entry: &NamespaceEntry) {
-        let name = escape(entry.name());
-        let cells = [
-            &*entry.form.title,
-            &entry.form.authority.organisation,
-            &self.status_words(entry),
-            entry.registered.as_deref().unwrap_or_default(),
-        ];
-        let cells = cells.map(escape).join("<td>");
-        let link = format!("<a href=\"/registry/info/{name}\">info:{name}/</a>");
-        out.extend(["<tr><td>", &link, "<td>", &cells, "</tr>\n"]);
     }
 
     /// The status of an entry, and whether it is maintained.
     pub(super) fn status_words(&self, entry: &NamespaceEntry) -> String {
-        let mut words = entry.state(self.now).as_str().to_string();
+        let mut words = status_word(entry.state(self.now)).to_string();
         if entry.historical {
             words.push_str(if entry.claimed {
                 ", historical, claimed"
@@ -152,4 +119,20 @@ impl Asking<'_> {
         }
         words
     }
+}
+
+#[derive(Template)]
+#[template(path = "registry/namespaces.html")]
+struct NamespaceListPage<'a> {
+    frame: Frame<'a>,
+    tab: &'static str,
+    words: &'a str,
+    status: &'a str,
+    statuses: [&'static str; 6],
+    is_filtered: bool,
+    total: usize,
+    rows: Vec<(Arc<NamespaceEntry>, StatusBadge)>,
+    /// The words that occur, to be explained below the table.
+    meanings: Vec<StatusBadge>,
+    next: Option<String>,
 }

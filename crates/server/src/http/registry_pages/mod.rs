@@ -2,14 +2,17 @@
 //! `URN-5`).
 //!
 //! The same address answers with a page, JSON or XML, as the client prefers; `.json` and `.xml`
-//! name two of them.
+//! name two of them. A page has no `ETag`, because each has a nonce of its own.
 
+mod about;
 mod authorities;
+mod authority;
+mod changes;
 pub(crate) mod contact;
 mod entry;
+mod entry_words;
 mod feed;
 mod list;
-mod page;
 mod policy;
 pub(crate) mod reg;
 pub(crate) mod security;
@@ -30,10 +33,12 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::http::connection::request_body::Incoming;
+use crate::http::pages::{Frame, MenuPlace};
 use crate::http::percent::{COMPONENT, encode};
 use crate::http::resolver::accept::Accept;
-use crate::http::resolver::page::{Failure, JSON, fresh};
-use crate::http::resolver::{address, failure};
+use crate::http::resolver::failure::Failure;
+use crate::http::resolver::page::{JSON, fresh};
+use crate::http::resolver::{address, failure, front};
 use crate::http::response::{Body, WithHeader, empty, not_allowed, plain, run_blocking};
 use crate::http::{Caller, Web, form};
 
@@ -85,6 +90,7 @@ enum Form {
 /// One request.
 struct Asking<'r> {
     web: &'r Arc<Web>,
+    caller: &'r Caller,
     head: Parts,
     accept: Accept,
     query: Vec<(String, String)>,
@@ -94,9 +100,10 @@ struct Asking<'r> {
 }
 
 impl<'r> Asking<'r> {
-    fn new(web: &'r Arc<Web>, caller: &Caller, head: Parts) -> Self {
+    fn new(web: &'r Arc<Web>, caller: &'r Caller, head: Parts) -> Self {
         Self {
             web,
+            caller,
             accept: Accept::of(&head.headers),
             query: form::pairs(head.uri.query().unwrap_or_default()).unwrap_or_default(),
             base: address::base(web, caller, &head.uri, &head.headers),
@@ -112,7 +119,10 @@ impl<'r> Asking<'r> {
             "/" => self.list(self.form(false)),
             "" | "/info" | "/info/" => self.moved("/registry/"),
             "/info.json" => self.list(Form::Json),
-            "/style.css" => self.tagged("text/css; charset=utf-8", page::STYLE),
+            "/about" => self.about(self.form(false)),
+            "/about.json" => self.about(Form::Json),
+            "/recognise" => self.recognise(),
+            "/changes" => self.changes(),
             "/changes.atom" => self.tagged("application/atom+xml; charset=utf-8", &self.feed()),
             "/policy" => self.policy(self.form(false)),
             "/policy.json" => self.policy(Form::Json),
@@ -120,12 +130,32 @@ impl<'r> Asking<'r> {
             "/authorities.json" => self.authorities(Form::Json),
             "/urn" | "/urn/" => self.urns(self.form(false)),
             "/urn.json" => self.urns(Form::Json),
-            path if path.starts_with("/urn/") => self.urn(path.trim_start_matches("/urn/")),
-            path => match path.strip_prefix("/info/") {
-                Some(name) => self.entry(name),
-                None => self.nothing("There is no such page in the register."),
-            },
+            path => self.one(path),
         }
+    }
+
+    /// The page of one entry.
+    fn one(&self, path: &str) -> Response<Body> {
+        if let Some(nid) = path.strip_prefix("/urn/") {
+            return self.urn(nid);
+        }
+        if let Some(authority) = path.strip_prefix("/authorities/") {
+            return self.authority(authority);
+        }
+        match path.strip_prefix("/info/") {
+            Some(name) => self.entry(name),
+            None => self.nothing("There is no such page in the register."),
+        }
+    }
+
+    /// What a typed text is: the box of the front page asks while a person types.
+    fn recognise(&self) -> Response<Body> {
+        let (uri, headers) = (&self.head.uri, &self.head.headers);
+        let own = front::own_resolvers(self.web, self.caller, uri, headers);
+        // The text counts as it was typed, with its blanks.
+        let typed = self.query.iter().find(|(name, _)| name == "id");
+        let typed = typed.map_or("", |(_, typed)| typed);
+        front::recognition_page(self.web, typed, &own)
     }
 
     /// The form that the client prefers.
@@ -161,10 +191,9 @@ impl<'r> Asking<'r> {
         asked.unwrap_or(usual).clamp(1, 1_000)
     }
 
-    /// A page of the register.
-    fn page(&self, title: &str, body: &str) -> Response<Body> {
-        let text = page::html(title, body);
-        self.tag(page::fresh_page(StatusCode::OK, text.clone()), &text)
+    /// What the frame of a page needs.
+    fn frame(&self, title: impl Into<String>) -> Frame<'_> {
+        Frame::new(self.web, title, MenuPlace::Registry)
     }
 
     /// The address of the next page of a list, with the parameters that it was asked for with.
@@ -214,17 +243,10 @@ impl<'r> Asking<'r> {
     fn nothing(&self, words: &str) -> Response<Body> {
         let (status, words) = (StatusCode::NOT_FOUND, words.to_string());
         let failure = Failure::new(status, "not-found", "Not Found", words);
-        if self.accept.wants_json() {
-            return failure.problem();
-        }
-        let body = format!(
-            "<p>{}</p>\n<p><a href=\"/registry/\">All namespaces</a></p>",
-            page::escape(&failure.detail)
-        );
-        page::page(failure.status, failure.title, &body)
+        failure.answer(self.web, &self.accept)
     }
 
     fn failed(&self, error: &handfast_registry::RegistryError) -> Response<Body> {
-        failure(error).answer(&self.accept)
+        failure(error).answer(self.web, &self.accept)
     }
 }

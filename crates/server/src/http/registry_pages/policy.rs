@@ -1,12 +1,13 @@
 //! The policy of the register, as its maintainer has written it.
 
-use handfast_registry::rfc3339;
-use hyper::Response;
+use askama::Template;
+use handfast_registry::NamespacePolicy;
 use hyper::header::LINK;
+use hyper::{Response, StatusCode};
 
-use super::page::paragraphs;
 use super::{Asking, Form};
 use crate::http::api_v1::convert;
+use crate::http::pages::{Frame, filters};
 use crate::http::response::{Body, WithHeader};
 
 impl Asking<'_> {
@@ -20,12 +21,19 @@ impl Asking<'_> {
             let said = convert::namespace_policy(&policy);
             return self.json(&said).with(LINK, links);
         }
-        let mut body = format!("<p>{}</p>\n", paragraphs(&policy.text));
-        if policy.version > 0 {
-            let (version, time) = (policy.version, rfc3339(policy.time));
-            let said = format!("<p class=\"small\">Version {version}, {time}</p>\n");
-            body.push_str(&said);
-        }
-        self.page("Policy of the registry", &body).with(LINK, links)
+        let page = NamespacePolicyPage {
+            frame: self.frame("Policy of the registry"),
+            tab: "policy",
+            policy,
+        };
+        page.frame.respond(StatusCode::OK, &page).with(LINK, links)
     }
+}
+
+#[derive(Template)]
+#[template(path = "registry/policy.html")]
+struct NamespacePolicyPage<'a> {
+    frame: Frame<'a>,
+    tab: &'static str,
+    policy: NamespacePolicy,
 }

@@ -6,7 +6,6 @@ use handfast_id::{InfoUri, InfoValidity, RuleBook};
 use handfast_registry::{NamespaceEntry, Registry};
 use serde_json::{Value as Json, json};
 
-use super::page::{escape, row};
 use crate::http::registry_pages::unregistered_name::UnregisteredName;
 use crate::http::resolver::path::strip;
 
@@ -23,20 +22,20 @@ pub(super) struct Trial {
     is_proposed: bool,
 }
 
-struct Tried {
+pub(super) struct Tried {
     /// As it was typed.
-    input: String,
-    outcome: Result<Read, String>,
+    pub(super) input: String,
+    pub(super) outcome: Result<Read, String>,
 }
 
-struct Read {
-    canonical: String,
+pub(super) struct Read {
+    pub(super) canonical: String,
     registered: Option<bool>,
     validity: &'static str,
     /// Its path at this resolver.
-    path: String,
+    pub(super) path: String,
     /// The URL from the mechanism of its namespace.
-    location: Option<String>,
+    pub(super) location: Option<String>,
 }
 
 impl Trial {
@@ -87,26 +86,22 @@ impl Trial {
         said
     }
 
-    /// HTML.
-    pub(super) fn shown(&self) -> String {
-        let mut out = String::from("<table><tbody>\n");
-        self.one.show(&mut out);
-        if let Some(other) = &self.other {
-            other.show(&mut out);
-        }
-        if let Some(equal) = self.equal {
-            let words = if equal {
-                "yes: their canonical forms are the same"
-            } else {
-                "no: their canonical forms differ"
-            };
-            row(&mut out, "The same?", words);
-        }
-        out.push_str("</tbody></table>\n");
-        if self.is_proposed {
-            out.push_str("<p>By the rules that were proposed, which do not hold yet.</p>\n");
-        }
-        out
+    /// The texts that were tried.
+    pub(super) fn tried(&self) -> impl Iterator<Item = &Tried> {
+        [Some(&self.one), self.other.as_ref()].into_iter().flatten()
+    }
+
+    /// Whether the two texts are the same, in words.
+    pub(super) fn comparison(&self) -> Option<&'static str> {
+        Some(if self.equal? {
+            "yes: their canonical forms are the same"
+        } else {
+            "no: their canonical forms differ"
+        })
+    }
+
+    pub(super) fn is_proposed(&self) -> bool {
+        self.is_proposed
     }
 }
 
@@ -133,28 +128,6 @@ impl Tried {
             }),
             Err(error) => json!({"input": self.input, "error": error}),
         }
-    }
-
-    fn show(&self, out: &mut String) {
-        row(
-            out,
-            "Given",
-            &format!("<code>{}</code>", escape(&self.input)),
-        );
-        let read = match &self.outcome {
-            Ok(read) => read,
-            Err(error) => return row(out, "Error", &escape(error)),
-        };
-        let canonical = escape(&read.canonical);
-        row(out, "Normalised", &format!("<code>{canonical}</code>"));
-        row(out, "Syntax", words(read.validity));
-        let path = escape(&read.path);
-        let mut leads = format!("<a href=\"{path}\">{path}</a>");
-        match &read.location {
-            Some(location) => leads.extend([" → <code>", &escape(location), "</code>"]),
-            None => leads.push_str(", if anything is kept of it here; no resolution is claimed"),
-        }
-        row(out, "Resolves at", &leads);
     }
 }
 
@@ -190,14 +163,15 @@ impl Read {
             canonical: canonical.as_str().to_string(),
         })
     }
-}
 
-fn words(validity: &str) -> &'static str {
-    match validity {
-        "fits" => "fits the syntax of the namespace",
-        "does-not-fit" => "does not fit the syntax of the namespace",
-        "no-syntax" => "the namespace states none that a program can check",
-        "not-registered" => "the namespace is not registered",
-        _ => "not known",
+    /// Whether it fits the syntax, in words.
+    pub(super) fn syntax(&self) -> &'static str {
+        match self.validity {
+            "fits" => "fits the syntax of the namespace",
+            "does-not-fit" => "does not fit the syntax of the namespace",
+            "no-syntax" => "the namespace states none that a program can check",
+            "not-registered" => "the namespace is not registered",
+            _ => "not known",
+        }
     }
 }

@@ -7,14 +7,17 @@
 use percent_encoding::percent_decode_str;
 use std::sync::Arc;
 
+use askama::Template;
 use handfast_id::InfoUri;
-use handfast_registry::{NamespaceEntry, NamespaceStatus, Registry};
+use handfast_registry::{NamespaceEntry, NamespaceForm, NamespaceStatus, Registry};
 use hyper::header::{CACHE_CONTROL, LINK};
 use hyper::{Response, StatusCode, Version};
 use serde_json::{Map, Value as Json};
 
-use crate::http::registry_pages::page;
-use crate::http::resolver::page::{Failure, JSON, escape, fresh};
+use crate::http::Web;
+use crate::http::pages::{Frame, MenuPlace, filters};
+use crate::http::resolver::failure::{Failure, FailurePage};
+use crate::http::resolver::page::{JSON, fresh};
 use crate::http::resolver::redirect::RedirectResponse;
 use crate::http::response::{Body, WithHeader};
 
@@ -87,20 +90,20 @@ impl UnregisteredName {
 
     /// A page, or JSON, that says where it would lead, for those who do not want to be sent there
     /// at once.
-    pub(crate) fn shown(&self, is_json: bool) -> Option<Response<Body>> {
+    pub(crate) fn shown(&self, web: &Web, is_json: bool) -> Option<Response<Body>> {
         let location = self.location()?;
         let response = if is_json {
             let mut said = self.members();
             said.insert("location".into(), location.into());
             fresh(StatusCode::OK, JSON, Json::Object(said).to_string())
         } else {
-            let link = page::link(&location);
-            let body = format!(
-                "{}\n<p>Its namespace names a service that may lead on: {link}</p>\n{}",
-                self.facts(),
-                self.security()
-            );
-            page::page(StatusCode::OK, &self.canonical, &body)
+            let page = UnregisteredPage {
+                frame: Frame::new(web, &self.canonical, MenuPlace::Registry),
+                facts: self.facts(),
+                security: self.security(),
+                location,
+            };
+            page.frame.respond(StatusCode::OK, &page)
         };
         Some(self.described(response))
     }
@@ -148,7 +151,7 @@ impl UnregisteredName {
             _ => StatusCode::NOT_FOUND,
         };
         let mut failure = Failure::new(status, code, title, format!("\"{text}\" {words}."));
-        failure.more = self.facts();
+        failure.page = FailurePage::Unregistered(Box::new(self.facts()));
         failure.members = self.members();
         failure
     }
@@ -189,37 +192,51 @@ impl UnregisteredName {
         said
     }
 
-    /// The facts about the identifier, as HTML.
-    fn facts(&self) -> String {
-        let mut out = String::from("<table><tbody>\n");
-        let code = |text: &str| format!("<code>{}</code>", escape(text));
-        page::row(&mut out, "Normalised", &code(&self.canonical));
-        let uri = format!("info:{}/", self.namespace);
-        if let (Some(entry), Some(state)) = (&self.entry, self.state) {
-            let form = &entry.form;
-            let (page, uri) = (escape(&self.page()), escape(&uri));
-            let link = format!("<a href=\"{page}\">{uri}</a> {}", escape(&form.title));
-            page::row(&mut out, "Namespace", &link);
-            page::row(&mut out, "Status", state.as_str());
-            page::row(&mut out, "Authority", &escape(&form.authority.organisation));
-            page::row(&mut out, "Contact", &page::contact(form.contact()));
-            page::row(&mut out, "Web", &page::link(&form.authority.url));
-        } else {
-            page::row(&mut out, "Namespace", &code(&uri));
+    /// The facts about the identifier.
+    fn facts(&self) -> NamespaceFacts {
+        let form = self.entry.as_ref().map(|entry| &entry.form);
+        let text = |of: fn(&NamespaceForm) -> &str| form.map(of).unwrap_or_default().to_string();
+        NamespaceFacts {
+            canonical: self.canonical.clone(),
+            uri: format!("info:{}/", self.namespace),
+            page: self.entry.as_ref().map(|_| self.page()),
+            title: text(|form| &form.title),
+            status: self.state.map_or("not registered", NamespaceStatus::as_str),
+            organisation: text(|form| &form.authority.organisation),
+            contact: text(NamespaceForm::contact),
+            url: text(|form| &form.authority.url),
+            is_deprecated: self.state == Some(NamespaceStatus::Deprecated),
         }
-        out.push_str("</tbody></table>\n");
-        if self.state == Some(NamespaceStatus::Deprecated) {
-            out.push_str("<p>The namespace is deprecated.</p>\n");
-        }
-        out.push_str("<p><a href=\"/registry/\">Registry of info namespaces</a></p>");
-        out
     }
 
     fn security(&self) -> String {
         let entry = self.entry.as_ref();
         let said = entry.and_then(|entry| entry.form.resolution.security.as_deref());
-        let words = said.unwrap_or("The entry states none.");
-        let words = page::paragraphs(words);
-        format!("<h2>Security considerations</h2>\n<p>{words}</p>")
+        said.unwrap_or("The entry states none.").to_string()
     }
+}
+
+/// What a namespace says about an identifier.
+#[derive(Debug)]
+pub(crate) struct NamespaceFacts {
+    pub(crate) canonical: String,
+    pub(crate) uri: String,
+    /// The address of its entry, if there is one.
+    pub(crate) page: Option<String>,
+    pub(crate) title: String,
+    pub(crate) status: &'static str,
+    pub(crate) organisation: String,
+    pub(crate) contact: String,
+    pub(crate) url: String,
+    pub(crate) is_deprecated: bool,
+}
+
+/// The page before an identifier leads on.
+#[derive(Template)]
+#[template(path = "registry/unregistered.html")]
+struct UnregisteredPage<'a> {
+    frame: Frame<'a>,
+    facts: NamespaceFacts,
+    security: String,
+    location: String,
 }

@@ -1,13 +1,14 @@
 //! URN namespaces with rules of their own, and their registrations (`URN-10`).
 
+use askama::Template;
 use handfast_id::{NssGrammar, UrnProfile};
 use handfast_registry::Principal;
-use hyper::Response;
 use hyper::header::LINK;
+use hyper::{Response, StatusCode};
 use serde_json::{Value as Json, json};
 
-use super::page::{contact, escape, link, paragraphs, row};
 use super::{Asking, Form};
+use crate::http::pages::{Frame, filters};
 use crate::http::response::{Body, WithHeader};
 
 impl Asking<'_> {
@@ -22,18 +23,12 @@ impl Asking<'_> {
                 .collect();
             return self.json(&json!({"namespaces": all})).with(LINK, links);
         }
-        let mut body = String::from(
-            "<p>URN namespaces that have rules of their own here. Any other follows RFC 8141 \
-             alone.</p>\n<ul>\n",
-        );
-        for profile in &profiles {
-            let nid = escape(profile.nid());
-            let link = format!("<a href=\"/registry/urn/{nid}\"><code>urn:{nid}</code></a> ");
-            let who = escape(&profile.registration().affiliation);
-            body.extend(["<li>", &link, &who, "</li>\n"]);
-        }
-        body.push_str("</ul>\n");
-        self.page("URN namespaces", &body).with(LINK, links)
+        let page = UrnListPage {
+            frame: self.frame("URN namespaces"),
+            tab: "urn",
+            profiles: &profiles,
+        };
+        page.frame.respond(StatusCode::OK, &page).with(LINK, links)
     }
 
     /// One, with the fields of its registration.
@@ -54,8 +49,7 @@ impl Asking<'_> {
         if is_json {
             return self.json(&said).with(LINK, links);
         }
-        let mut body = String::from("<table><tbody>\n");
-        for (title, field) in FIELDS {
+        let fields = FIELDS.iter().map(|(title, field)| {
             let text = said.get(*field).map(|value| match value {
                 Json::String(text) => text.clone(),
                 Json::Array(list) => {
@@ -65,17 +59,22 @@ impl Asking<'_> {
                 Json::Null => String::new(),
                 other => other.to_string(),
             });
-            let text = text.unwrap_or_default();
-            let shown = match *field {
-                "contact" => contact(&text),
-                "syntax" => format!("<pre>{}</pre>", escape(&text)),
-                "authorities" => link(&text),
-                _ => paragraphs(&text),
-            };
-            row(&mut body, title, &shown);
-        }
-        body.push_str("</tbody></table>\n<p><a href=\"/registry/urn\">All URN namespaces</a></p>");
-        self.page(&format!("urn:{nid}"), &body).with(LINK, links)
+            RegistrationField {
+                title,
+                kind: match *field {
+                    "contact" | "authorities" => "link",
+                    "syntax" => "grammar",
+                    _ => "text",
+                },
+                text: text.unwrap_or_default(),
+            }
+        });
+        let page = UrnPage {
+            frame: self.frame(format!("urn:{nid}")),
+            nid,
+            fields: fields.filter(|field| !field.text.is_empty()).collect(),
+        };
+        page.frame.respond(StatusCode::OK, &page).with(LINK, links)
     }
 
     /// The fields of the template of a registration (RFC 2611, RFC 8141 Appendix A).
@@ -114,6 +113,30 @@ impl Asking<'_> {
             "authorities": has_authorities.then_some(authorities),
         })
     }
+}
+
+#[derive(Template)]
+#[template(path = "registry/urns.html")]
+struct UrnListPage<'a> {
+    frame: Frame<'a>,
+    tab: &'static str,
+    profiles: &'a [UrnProfile],
+}
+
+#[derive(Template)]
+#[template(path = "registry/urn.html")]
+struct UrnPage<'a> {
+    frame: Frame<'a>,
+    nid: &'a str,
+    fields: Vec<RegistrationField>,
+}
+
+/// A field of a registration.
+struct RegistrationField {
+    title: &'static str,
+    /// `grammar`, `link` or `text`.
+    kind: &'static str,
+    text: String,
 }
 
 /// Titles of the fields, in the order of the template.

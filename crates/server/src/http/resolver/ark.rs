@@ -1,12 +1,16 @@
 //! ARKs (`http-interfaces.md` E): parts of a named whole, and inflections.
 
-use handfast_registry::{Persistence, Principal, Registry};
+use askama::Template;
+use handfast_registry::{Persistence, Principal};
 use hyper::{Response, StatusCode};
 
+use crate::http::Web;
+use crate::http::pages::{Frame, MenuPlace, filters};
 use crate::http::resolver::accept::Accept;
 use crate::http::resolver::name_lookup::Name;
-use crate::http::resolver::page::{escape, fresh, page};
+use crate::http::resolver::page::fresh;
 use crate::http::resolver::path::strip;
+use crate::http::resolver::target::escaped_text;
 use crate::http::response::Body;
 
 /// "Value unavailable", in the words of ERC.
@@ -40,7 +44,7 @@ fn name_at(text: &str) -> Option<usize> {
 
 /// `?`: a short record. `??` and `?info`: the record with the persistence statement.
 pub(crate) fn description(
-    registry: &Registry,
+    web: &Web,
     name: &Name,
     base: &str,
     is_full: bool,
@@ -69,7 +73,7 @@ pub(crate) fn description(
     if is_full {
         let authority = name.authority();
         let authority =
-            authority.and_then(|path| registry.authority(&Principal::Operator, path).ok());
+            authority.and_then(|path| web.registry().authority(&Principal::nobody(), path).ok());
         let promise = authority.as_ref().map(|one| match one.policy.persistence {
             Persistence::Permanent => "(:permanent) a name that has existed is never given again",
             Persistence::Erasable => "(:erasable) a name may be erased, and then given again",
@@ -85,17 +89,13 @@ pub(crate) fn description(
         sections.push(("erc-support", support));
     }
     if accept.page() > 0 {
-        let mut body = String::new();
-        for (section, lines) in sections {
-            body.extend(["<h2>", section, "</h2><table>\n"]);
-            for (label, text) in lines {
-                body.extend(["<tr><th>", label, "<td>", &escape(&text), "</tr>\n"]);
-            }
-            body.push_str("</table>\n");
-        }
-        let path = escape(&name.path());
-        body.extend(["<p><a href=\"", &path, "?noredirect\">All values</a></p>"]);
-        return page(StatusCode::OK, &name.text, &body);
+        let page = DescriptionPage {
+            frame: Frame::new(web, &name.text, MenuPlace::Registry),
+            text: &name.text,
+            path: escaped_text(name.path().as_bytes()),
+            sections,
+        };
+        return page.frame.respond(StatusCode::OK, &page);
     }
     let mut out = String::new();
     for (section, lines) in sections {
@@ -105,6 +105,18 @@ pub(crate) fn description(
         }
     }
     fresh(StatusCode::OK, "text/plain; charset=utf-8", out)
+}
+
+/// A section of a description, with its labels and texts.
+type ErcSection = (&'static str, Vec<(&'static str, String)>);
+
+#[derive(Template)]
+#[template(path = "resolver/description.html")]
+struct DescriptionPage<'a> {
+    frame: Frame<'a>,
+    text: &'a str,
+    path: String,
+    sections: Vec<ErcSection>,
 }
 
 /// A text that stays in its line.

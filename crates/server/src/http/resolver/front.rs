@@ -1,63 +1,159 @@
 //! The front page: one box that takes any identifier (`URI-13`).
 
+use std::sync::Arc;
+
+use askama::Template;
 use handfast_id::{ErrorKind, HttpResolver, Identifier, Rules, recognise};
-use handfast_registry::RESERVED_SEGMENTS;
-use hyper::header::{CONTENT_SECURITY_POLICY, HOST};
+use hyper::header::HOST;
 use hyper::http::uri::Authority;
 use hyper::{HeaderMap, Response, StatusCode, Uri};
 
-use crate::http::resolver::page::{self, Failure, escape};
-use crate::http::resolver::path::strip;
+use crate::http::pages::authority::AuthorityCrumb;
+use crate::http::pages::{Frame, MenuPlace, filters};
+use crate::http::resolver::failure::Failure;
+use crate::http::resolver::path::{NameKind, RequestedName, strip};
 use crate::http::resolver::query_and_fragment;
+use crate::http::resolver::recognition::{RecognisedAs, Recognition};
 use crate::http::resolver::target::path_of;
-use crate::http::response::{Body, WithHeader};
+use crate::http::response::Body;
 use crate::http::{Caller, Web};
 
 /// Browsers apply `form-action` to every redirect that follows a submission, and the box leads
-/// wherever names lead: so it allows the schemes that a redirect may have, at any host. The page
-/// has one form, and nothing of what others wrote becomes markup in it, so there is no other form
-/// that this could allow.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; \
-    form-action 'self' http: https: ftp:; base-uri 'none'; frame-ancestors 'none'";
+/// wherever names lead: so pages with the box allow the schemes that a redirect may have, at any
+/// host. Such a page has one form, and nothing of what others wrote becomes markup in it, so there
+/// is no other form that this could allow.
+pub(crate) const BOX_FORM_ACTION: &str = "'self' http: https: ftp:";
 
-/// The page with the box, and where this resolver is; after a text that cannot be resolved, with
-/// that text and the reason.
-pub(crate) fn page(base: &str, failed: Option<(&str, &Failure)>) -> Response<Body> {
-    let interfaces = RESERVED_SEGMENTS
-        .map(|interface| format!("<code>{interface}</code>"))
-        .join(", ");
-    let base = escape(base);
-    let (status, title, message, typed) = match failed {
-        None => (StatusCode::OK, "Resolve an identifier", String::new(), ""),
-        Some((typed, failure)) => {
-            let detail = escape(&failure.detail);
-            let message = format!("<p id=\"message\" role=\"alert\">{detail}</p>\n");
-            (failure.status, failure.title, message, typed)
-        }
-    };
-    let described = if message.is_empty() {
-        ""
+/// How many authorities the front page lists.
+const MAX_LISTED: usize = 6;
+/// How many authorities are looked at to find those with most names.
+const MAX_LOOKED_AT: usize = 200;
+
+#[derive(Template)]
+#[template(path = "resolver/front.html")]
+struct FrontPage<'a> {
+    frame: Frame<'a>,
+    typed: &'a str,
+    found: Option<Recognition>,
+    /// Whether the page is the answer to a text that leads nowhere.
+    is_refused: bool,
+    authorities: Vec<ListedAuthority>,
+    /// How many authorities there are.
+    total: u64,
+}
+
+/// An authority with its number of names.
+struct ListedAuthority {
+    crumb: AuthorityCrumb,
+    has_title: bool,
+    names: u64,
+}
+
+/// The page with the box.
+pub(crate) fn page(web: &Arc<Web>) -> Response<Body> {
+    answer(
+        web,
+        StatusCode::OK,
+        "Resolve an identifier",
+        "",
+        None,
+        false,
+    )
+}
+
+/// The same after a text that cannot be resolved, with that text and the reason.
+pub(crate) fn refused_page(
+    web: &Arc<Web>,
+    typed: &str,
+    failure: &Failure,
+    own: &[HttpResolver],
+) -> Response<Body> {
+    let found = Recognition::of(web, typed, own).filter(Recognition::is_wrong);
+    let found = found.unwrap_or_else(|| Recognition::wrong(failure, None));
+    answer(
+        web,
+        failure.status,
+        "No identifier",
+        typed,
+        Some(found),
+        true,
+    )
+}
+
+/// The same with what a text is, which the box asks for while a person types.
+pub(crate) fn recognition_page(
+    web: &Arc<Web>,
+    typed: &str,
+    own: &[HttpResolver],
+) -> Response<Body> {
+    let found = Recognition::of(web, typed, own);
+    answer(
+        web,
+        StatusCode::OK,
+        "What is this identifier?",
+        typed,
+        found,
+        false,
+    )
+}
+
+fn answer(
+    web: &Arc<Web>,
+    status: StatusCode,
+    title: &str,
+    typed: &str,
+    found: Option<Recognition>,
+    is_refused: bool,
+) -> Response<Body> {
+    let (authorities, total) = if web.site.lists_authorities && typed.is_empty() {
+        named_here(web)
     } else {
-        " aria-describedby=\"message\" aria-invalid=\"true\""
+        (Vec::new(), 0)
     };
-    let typed = escape(typed);
-    let body = format!(
-        "<form action=\"/\" method=\"get\"><label for=\"id\">A handle, DOI, URN, ARK or \
-        <code>info</code> \
-         URI, in any spelling</label>\n<input type=\"text\" id=\"id\" name=\"id\" \
-         value=\"{typed}\" required autofocus \
-         autocapitalize=\"none\" autocomplete=\"off\" spellcheck=\"false\"{described} \
-         placeholder=\"10.1045/april2006-paskin\">\n{message}\
-         <label><input type=\"checkbox\" name=\"noredirect\" value=\"1\"> show the record, do not \
-         go there</label><br>\n\
-         <button>Resolve</button></form>\n\
-         <p>Or put an identifier behind the address of this resolver, <code>{base}/</code>, with \
-         or without \
-         <code>hdl/</code> between: <code>{base}/10.1045/april2006-paskin</code>.</p>\n\
-         <p>These words begin the addresses of other pages here, and no prefix is called so: \
-         {interfaces}.</p>"
-    );
-    page::page(status, title, &body).with(CONTENT_SECURITY_POLICY, POLICY)
+    let page = FrontPage {
+        frame: Frame::new(web, title, MenuPlace::Resolve),
+        typed,
+        found,
+        is_refused,
+        authorities,
+        total,
+    };
+    let frame = &page.frame;
+    frame.respond_with_forms(status, &page, BOX_FORM_ACTION)
+}
+
+/// The authorities with most names, each with those below it, and how many authorities there are.
+fn named_here(web: &Web) -> (Vec<ListedAuthority>, u64) {
+    let registry = web.registry();
+    let listed = registry.authorities_page(None, None, MAX_LOOKED_AT);
+    let mut all: Vec<_> = listed
+        .map(|page| page.authorities)
+        .unwrap_or_default()
+        .iter()
+        .filter(|authority| authority.parent.is_none())
+        .map(|authority| {
+            let path = authority.path.to_string();
+            let counts = registry.counts(&path).unwrap_or_default();
+            ListedAuthority {
+                crumb: AuthorityCrumb::new(authority),
+                has_title: !authority.title.trim().is_empty(),
+                names: counts.with_children.active,
+            }
+        })
+        .filter(|listed| listed.names > 0)
+        .collect();
+    all.sort_by_key(|listed| (std::cmp::Reverse(listed.names), !listed.has_title));
+    all.truncate(MAX_LISTED);
+    let total = registry.statistics().map_or(0, |found| found.authorities);
+    let requested = registry.requested_authorities().unwrap_or_default();
+    (all, total.saturating_sub(requested))
+}
+
+/// Whether a name that was asked for looks like a prefix, about which there is a page.
+pub(crate) fn is_numeric_prefix(asked: &RequestedName<'_>) -> bool {
+    let prefix = &asked.written;
+    let is_number = prefix.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    asked.kind == NameKind::Prefix && is_number && prefix.contains('.')
 }
 
 /// The path, on this server, that a typed text leads to.

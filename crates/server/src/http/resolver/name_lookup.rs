@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use handfast_id::{HandleProfile, is_trimmed, recognise};
-use handfast_registry::{Principal, Record, Registry, RegistryError, State, Tombstone};
+use handfast_registry::{Principal, Record, Registry, RegistryError, State};
 use handfast_wire::Value;
 use handfast_wire::namespace::{Namespace, namespace_value};
 
 use crate::context::ServerContext;
 use crate::http::resolver::ark;
+use crate::http::resolver::failure::Failure;
 use crate::http::resolver::merged::{Merged, public};
-use crate::http::resolver::page::Failure;
 use crate::http::resolver::path::{NameKind, RequestedName};
 use crate::http::resolver::target::{appended, path_of};
+use crate::http::resolver::title::own_title;
+use crate::http::resolver::tombstone_page::WithdrawnName;
 
 /// The outcome of looking a name up.
 #[derive(Debug)]
@@ -28,10 +30,7 @@ pub(crate) enum NameLookup {
     /// There is no such name.
     Missing,
     Name(Name),
-    Withdrawn {
-        text: String,
-        tombstone: Option<Tombstone>,
-    },
+    Withdrawn(WithdrawnName),
 }
 
 impl NameLookup {
@@ -42,7 +41,7 @@ impl NameLookup {
             Self::Malformed(why) => {
                 Failure::malformed(format!("\"{text}\" is no identifier: {why}"))
             }
-            Self::Withdrawn { text, tombstone } => Failure::withdrawn(text, tombstone.as_ref()),
+            Self::Withdrawn(name) => Failure::withdrawn(name),
             Self::Endless | Self::Foreign | Self::Missing | Self::Name(_) => Failure::missing(text),
         }
     }
@@ -125,10 +124,12 @@ fn part(registry: &Registry, text: &str) -> Result<NameLookup, RegistryError> {
 fn as_public(record: Record) -> NameLookup {
     match record.state {
         State::Reserved => NameLookup::Missing,
-        State::Withdrawn => NameLookup::Withdrawn {
+        State::Withdrawn => NameLookup::Withdrawn(WithdrawnName {
+            title: own_title(&record.values),
+            created: record.created,
             text: record.text,
             tombstone: record.tombstone,
-        },
+        }),
         State::Active => {
             let mut values = record.values;
             values.retain(Value::is_public);

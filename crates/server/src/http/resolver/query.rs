@@ -95,6 +95,9 @@ impl ResolveOptions {
             Some("showvalues") => Action::Show,
             Some("showurls") => Action::Locations,
             Some("api") => Action::Json,
+            Some("label") => Action::Label,
+            Some("qr.png") => Action::QrPng,
+            Some("qr.svg") => Action::QrSvg,
             Some("metadata") => {
                 let role = ("role".to_string(), Some("metadata".to_string()));
                 options.attributes.push(role);
@@ -126,8 +129,13 @@ impl ResolveOptions {
 pub(crate) enum Action {
     /// Give its record as JSON.
     Json,
+    /// Show a label to print.
+    Label,
     /// List all its locations.
     Locations,
+    /// Draw the QR code of its citable link.
+    QrPng,
+    QrSvg,
     /// Go there.
     #[default]
     Redirect,
@@ -162,6 +170,8 @@ mod tests {
             ("noredirect&action=redirect", Action::Redirect),
             ("action=anything", Action::Redirect),
             ("action=showvalues", Action::Show),
+            ("action=qr.svg", Action::QrSvg),
+            ("action=label", Action::Label),
         ] {
             assert_eq!(ResolveOptions::read(query).action, action, "{query}");
         }

@@ -12,15 +12,18 @@ use crate::http::registry_pages::security;
 use crate::http::registry_pages::unregistered_name::UnregisteredName;
 use crate::http::resolver::accept::Accept;
 use crate::http::resolver::choice::ClientPreferences;
+use crate::http::resolver::failure::{Failure, FailurePage};
 use crate::http::resolver::links::{self, LINKS, LINKSET};
 use crate::http::resolver::locations::Locations;
 use crate::http::resolver::name_lookup::{Name, NameLookup, find, follow};
-use crate::http::resolver::page::{self, Failure, escape, fresh};
+use crate::http::resolver::page::{self, escape, fresh};
 use crate::http::resolver::path::{BadPath, NameKind, RequestedName, strip};
+use crate::http::resolver::qr_code::QrSymbol;
 use crate::http::resolver::query::{Action, ResolveOptions};
+use crate::http::resolver::record_page::RecordView;
 use crate::http::resolver::redirect::{RedirectResponse, Target};
 use crate::http::resolver::source::Source;
-use crate::http::resolver::target::{appended, escaped_text, path_of, with_fragment, with_query};
+use crate::http::resolver::target::{appended, escaped_text, is_web, with_fragment, with_query};
 use crate::http::resolver::{address, ark, front, headers, query_and_fragment, target};
 use crate::http::response::{Body, empty, plain};
 use crate::http::{Caller, Web};
@@ -61,7 +64,10 @@ impl<'r> ResolveRequest<'r> {
         match self.head.uri.path().trim_matches('/') {
             "" => return self.front(),
             "favicon.ico" => return empty(StatusCode::NO_CONTENT),
-            "robots.txt" => return plain(StatusCode::OK, "User-agent: *\nDisallow: /api/\n"),
+            "robots.txt" => {
+                let text = "User-agent: *\nDisallow: /api/\nDisallow: /console\n";
+                return plain(StatusCode::OK, text);
+            }
             _ => {}
         }
         match asked {
@@ -81,7 +87,7 @@ impl<'r> ResolveRequest<'r> {
                 let said = serde_json::to_string(&said).unwrap_or_default();
                 return fresh(StatusCode::OK, page::JSON, said);
             }
-            return front::page(&self.base(), None);
+            return front::page(self.web);
         };
         let own = front::own_resolvers(self.web, self.caller, &self.head.uri, &self.head.headers);
         let found = front::path_of_typed(typed, &own, &self.rules());
@@ -95,14 +101,14 @@ impl<'r> ResolveRequest<'r> {
         let mut url = match found {
             Ok(path) => path.into_bytes(),
             Err(failure) if self.accept.wants_json() => return failure.problem(),
-            Err(failure) => return front::page(&self.base(), Some((typed, &failure))),
+            Err(failure) => return front::refused_page(self.web, typed, &failure, &own),
         };
         if self.options.action == Action::Show {
             url = with_query(&url, b"noredirect");
         }
         RedirectResponse::new(&url, StatusCode::SEE_OTHER)
             .into_response(self.head.version)
-            .unwrap_or_else(|| front::page(&self.base(), None))
+            .unwrap_or_else(|| front::page(self.web))
     }
 
     /// Whether a typed text that is no identifier is stored here, or looks like a prefix, about
@@ -111,17 +117,14 @@ impl<'r> ResolveRequest<'r> {
         let Ok(asked) = RequestedName::read(path, None) else {
             return false;
         };
-        let prefix = &asked.written;
-        let is_number = prefix.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-        let is_prefix = asked.kind == NameKind::Prefix && is_number && prefix.contains('.');
         let is_stored = || {
             let found = find(self.web.registry(), &asked);
             matches!(
                 found,
-                Ok(NameLookup::Name(_) | NameLookup::Withdrawn { .. }) | Err(_)
+                Ok(NameLookup::Name(_) | NameLookup::Withdrawn(_)) | Err(_)
             )
         };
-        is_prefix || is_stored()
+        front::is_numeric_prefix(&asked) || is_stored()
     }
 
     fn name(&self, asked: &RequestedName<'_>) -> Response<Body> {
@@ -155,19 +158,20 @@ impl<'r> ResolveRequest<'r> {
             }
         }
         self.options.select(&mut name.values);
-        if self.options.action == Action::Locations {
-            return locations(&name);
+        match self.options.action {
+            Action::Locations => return locations(&name),
+            Action::Label | Action::QrPng | Action::QrSvg => return self.picture(&name),
+            Action::Json | Action::Redirect | Action::Show => {}
         }
         if self.options.is_selective() && name.values.is_empty() {
-            let text = format!("<p>{} has no such values.</p>", escape(&name.text));
-            return page::page(StatusCode::OK, "No Values Found", &text);
+            return self.no_values(&name);
         }
         let is_inflected = asked.kind == NameKind::Other
             && matches!(self.head.uri.query(), Some("" | "?" | "info"));
         if is_inflected && ark::is_ark(&asked.text) {
             let is_full = self.head.uri.query() != Some("");
-            let (registry, base) = (self.web.registry(), self.base());
-            let said = ark::description(registry, &name, &base, is_full, &self.accept);
+            let base = self.base();
+            let said = ark::description(self.web, &name, &base, is_full, &self.accept);
             return links::put(said, &name);
         }
         let considered = security::entry(self.web.registry(), name.authority());
@@ -186,8 +190,14 @@ impl<'r> ResolveRequest<'r> {
         let mut response = redirect.filter(|_| !is_page_first).unwrap_or_else(|| {
             let security = considered.as_ref();
             let security = security.and_then(|entry| entry.form.resolution.security.as_deref());
-            let shown = page::record(&name, target.as_deref(), security);
-            let mut shown = links::put(shown, &name);
+            let base = self.base();
+            let view = RecordView {
+                target: target.or_else(|| self.target(&name)),
+                security,
+                is_first: is_page_first && self.options.action == Action::Redirect,
+                ..self.view(&name, &base)
+            };
+            let mut shown = links::put(view.respond(), &name);
             headers::put(shown.headers_mut(), &name);
             shown
         });
@@ -195,6 +205,43 @@ impl<'r> ResolveRequest<'r> {
             security::put_link(response.headers_mut(), &entry);
         }
         response
+    }
+
+    /// Where a name leads now, if a browser can be sent there.
+    fn target(&self, name: &Name) -> Option<String> {
+        let preferences =
+            || ClientPreferences::of(self.web, self.caller, &self.head.headers, &self.options);
+        let target = Target::of(name, preferences, self.now)?;
+        is_web(&target.url).then(|| escaped_text(&target.url))
+    }
+
+    fn view<'v>(&'v self, name: &'v Name, base: &'v str) -> RecordView<'v> {
+        RecordView::new(self.web, base, name)
+    }
+
+    /// The QR code of the citable link of a name, or a label with it.
+    fn picture(&self, name: &Name) -> Response<Body> {
+        let base = self.base();
+        let view = self.view(name, &base);
+        if self.options.action == Action::Label {
+            return view.label();
+        }
+        let Some(symbol) = QrSymbol::new(&view.citable()) else {
+            let detail = "The link is too long for a QR code.".to_string();
+            let status = StatusCode::NOT_FOUND;
+            return self.fail(Failure::new(status, "no-qr-code", "No QR Code", detail));
+        };
+        match (self.options.action, symbol.png()) {
+            (Action::QrPng, Ok(png)) => fresh(StatusCode::OK, "image/png", png),
+            _ => fresh(StatusCode::OK, "image/svg+xml", symbol.svg()),
+        }
+    }
+
+    /// "Nothing found: the "values not found" page, status 200."
+    fn no_values(&self, name: &Name) -> Response<Body> {
+        let detail = format!("\"{}\" has no such values.", name.text);
+        let failure = Failure::new(StatusCode::OK, "no-values", "No Values Found", detail);
+        failure.page(self.web)
     }
 
     /// The record or its links, for programs that ask for them by media type.
@@ -227,7 +274,7 @@ impl<'r> ResolveRequest<'r> {
         RedirectResponse::new(url.as_bytes(), StatusCode::MOVED_PERMANENTLY)
             .cached(seconds, self.now)
             .into_response(self.head.version)
-            .unwrap_or_else(|| page::record(meant, None, None))
+            .unwrap_or_else(|| self.view(meant, &self.base()).respond())
     }
 
     /// To where the name leads; `None` if nothing in its record can be a target.
@@ -288,11 +335,12 @@ impl<'r> ResolveRequest<'r> {
             return self.unregistered(&unregistered);
         }
         let mut failure = match found {
-            NameLookup::Missing | NameLookup::Name(_) => self.missing(asked, text),
+            NameLookup::Missing | NameLookup::Name(_) => Failure::missing(text),
             NameLookup::Foreign => Failure::foreign(text),
             found => found.failure(text),
         };
         if matches!(found, NameLookup::Endless) {
+            failure.page = FailurePage::Plain;
             failure.detail.push_str(" Its alias chain is too long.");
         }
         self.fail(failure)
@@ -311,43 +359,18 @@ impl<'r> ResolveRequest<'r> {
         let is_json = self.options.action == Action::Json || self.accept.wants_json();
         let is_shown = self.options.action != Action::Redirect || unregistered.is_page_first();
         let offered = if is_shown {
-            unregistered.shown(is_json)
+            unregistered.shown(self.web, is_json)
         } else {
             unregistered.redirect(StatusCode::FOUND, self.head.version)
         };
         offered.unwrap_or_else(|| unregistered.described(self.fail(unregistered.failure())))
     }
 
-    fn missing(&self, asked: &RequestedName<'_>, text: &str) -> Failure {
-        let mut failure = Failure::missing(text);
-        if let Some(shorter) = text
-            .strip_suffix('/')
-            .filter(|_| asked.kind == NameKind::Handle)
-        {
-            failure.more = format!(
-                "<p>It ends in a slash, which is part of the name. Try it without: <a \
-                 href=\"/{}\">{}</a></p>",
-                path_of(shorter.trim_start_matches('/')),
-                escape(shorter)
-            );
-        }
-        if ark::is_ark(text) {
-            let other = format!("https://n2t.net/{}", escaped_text(text.as_bytes()));
-            let other = escape(&other);
-            failure.more =
-                format!("<p>Other resolvers may know it: <a href=\"{other}\">{other}</a></p>");
-        }
-        if let Some(contact) = contact(self.web, text).filter(|_| asked.kind == NameKind::Handle) {
-            failure.more.extend(["<p>Ask ", &escape(&contact), "</p>"]);
-        }
-        failure
-    }
-
     fn fail(&self, failure: Failure) -> Response<Body> {
         if self.options.action == Action::Json {
             return failure.problem();
         }
-        failure.answer(&self.accept)
+        failure.answer(self.web, &self.accept)
     }
 
     fn failed(&self, error: &RegistryError) -> Response<Body> {
@@ -405,12 +428,4 @@ fn locations(name: &Name) -> Response<Body> {
     }
     out.push_str("</locations>\n");
     fresh(StatusCode::OK, "text/xml; charset=utf-8", out)
-}
-
-/// The contact of a prefix.
-fn contact(web: &Web, handle: &str) -> Option<String> {
-    let prefix = handle.split('/').next()?;
-    let operator = handfast_registry::Principal::Operator;
-    let authority = web.registry().authority(&operator, prefix).ok()?;
-    Some(authority.contact).filter(|contact| !contact.is_empty())
 }

@@ -8,8 +8,8 @@ use handfast_wire::Value;
 use hyper::StatusCode;
 
 use crate::http::Web;
+use crate::http::resolver::failure::Failure;
 use crate::http::resolver::name_lookup::{Name, NameLookup};
-use crate::http::resolver::page::Failure;
 
 /// The answer of a repository for a handle.
 #[derive(Debug)]

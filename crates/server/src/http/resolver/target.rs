@@ -1,10 +1,11 @@
 //! The target of a redirect: escaping, schemes, queries, and how long it may be cached.
 
-use crate::http::percent::{HANDLE_IN_PATH, NOT_IN_URIS, encode};
+use crate::http::percent::NOT_IN_URIS;
 use percent_encoding::percent_encode;
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 
+use handfast_registry::handle_path;
 use handfast_wire::{Ttl, Value};
 use itoa::{Buffer, Integer};
 
@@ -98,7 +99,7 @@ pub(crate) fn escaped_text(url: &[u8]) -> String {
 
 /// The path of a handle at this resolver.
 pub(crate) fn path_of(handle: &str) -> String {
-    encode(handle, HANDLE_IN_PATH)
+    handle_path(handle)
 }
 
 /// For how many seconds an answer made of values is good: the smallest of their TTLs.

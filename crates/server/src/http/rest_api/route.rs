@@ -25,6 +25,8 @@ pub(crate) enum RestRoute {
     Sessions,
     /// The session that the header names.
     SessionThis,
+    /// A link to the console for the identity of that session: an extension of this server.
+    SessionSignInLink,
     /// Sessions of others, which cannot be read.
     SessionOther,
     Site,
@@ -61,6 +63,7 @@ impl RestRoute {
             "sessions" => match rest {
                 "" | "/" => Self::Sessions,
                 "/this" => Self::SessionThis,
+                "/this/sign-in-link" => Self::SessionSignInLink,
                 _ => Self::SessionOther,
             },
             _ => Self::Unknown,
@@ -83,7 +86,7 @@ impl RestRoute {
         match self {
             Self::Prefixes(name) if name.is_empty() => "GET, HEAD, POST, DELETE, OPTIONS",
             Self::Prefixes(_) => "POST, DELETE, OPTIONS",
-            Self::Sessions => "POST, OPTIONS",
+            Self::Sessions | Self::SessionSignInLink => "POST, OPTIONS",
             Self::Handles(_) | Self::SessionThis => "GET, HEAD, POST, PUT, DELETE, OPTIONS",
             Self::Verifications(_) => "GET, HEAD, POST, OPTIONS",
             Self::Ping | Self::Search(_) | Self::Site => "GET, HEAD, OPTIONS",
@@ -122,6 +125,7 @@ pub(crate) fn follow(web: &Web, request: &RestRequest, route: RestRoute) -> Rest
         }
         RestRoute::Sessions if is_post => sessions::start(web, request),
         RestRoute::SessionThis if is_known => sessions::this(web, request),
+        RestRoute::SessionSignInLink if is_post => sessions::sign_in_link(web, request),
         RestRoute::SessionOther => Ok(RestAnswer::empty(StatusCode::FORBIDDEN)),
         RestRoute::Sessions | RestRoute::Prefixes(_) => Err(RestProblem::Plain(not_allowed(
             RestAnswer::empty(StatusCode::METHOD_NOT_ALLOWED),

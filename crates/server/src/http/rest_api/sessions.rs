@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use hyper::header::{AUTHORIZATION, HeaderValue, LOCATION};
-use hyper::{Method, StatusCode};
+use handfast_registry::rfc3339;
+use handfast_wire::ResponseCode;
+use hyper::header::{AUTHORIZATION, CACHE_CONTROL, HeaderValue, LOCATION};
+use hyper::{Method, StatusCode, Uri};
 
 use super::answer::{RestAnswer, RestProblem, RestResult, put, put_member};
 use super::authorization::{Authorization, Fields};
@@ -75,6 +77,36 @@ pub(crate) fn this(web: &Web, request: &RestRequest) -> RestResult {
         StatusCode::OK,
         show(&session, signed.as_ref(), None),
     ))
+}
+
+/// Creates a one-time link by which the identity of the session signs in to the console. The
+/// session has to be named: no browser adds that by itself.
+pub(crate) fn sign_in_link(web: &Web, request: &RestRequest) -> RestResult {
+    let said = SessionRequest::read(request)?;
+    let session = said.fields.session().map(|id| session(web, id));
+    let known = session.transpose()?.flatten().and_then(|found| found.who());
+    let Some(known) = known else {
+        return Err(RestProblem::code(ResponseCode::AuthenticationNeeded));
+    };
+    let who = known.login.who;
+    let link = web.registry().create_sign_in_link(&who, &who.to_string())?;
+    let uri = request
+        .authority
+        .as_deref()
+        .and_then(|host| host.parse().ok());
+    let uri: Uri = uri.unwrap_or_default();
+    let base = web.hosts.base(&request.caller, &uri, &request.headers);
+    let mut out = b"{\"account\":".to_vec();
+    put(&mut out, &link.account);
+    put_member(&mut out, "expires", &rfc3339(link.expires));
+    put_member(
+        &mut out,
+        "link",
+        &crate::http::api_v1::sign_in_url(&base, &link),
+    );
+    out.push(b'}');
+    let answer = RestAnswer::new(StatusCode::CREATED, out);
+    Ok(answer.with(CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }
 
 /// The fields of the header and the body.

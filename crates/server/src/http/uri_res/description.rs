@@ -1,47 +1,74 @@
 //! The description of a name (a URC in the words of RFC 2169).
 
+use std::sync::Arc;
+
+use askama::Template;
 use handfast_wire::json;
 use hyper::{Response, StatusCode};
 use serde_json::{Value as Json, json};
 
+use crate::http::Web;
+use crate::http::pages::{Frame, MenuPlace, filters};
 use crate::http::resolver::accept::Accept;
 use crate::http::resolver::name_lookup::Name;
 use crate::http::resolver::page::{self, JSON, escape, formatted, fresh};
+use crate::http::resolver::record_page::RecordView;
+use crate::http::resolver::target::escaped_text;
 use crate::http::response::Body;
 
-/// The description of one name.
-pub(crate) fn one(name: &Name, accept: &Accept) -> Response<Body> {
-    match chosen(accept) {
-        "text/html" => page::record(name, None, None),
-        "application/json" => page::record_json(&name.text, &name.values),
-        _ => as_xml(&element(name)),
-    }
+/// Where descriptions are made.
+pub(crate) struct DescriptionContext<'r> {
+    pub(crate) web: &'r Arc<Web>,
+    /// The base URL of this resolver.
+    pub(crate) base: &'r str,
+    pub(crate) accept: &'r Accept,
 }
 
-/// The descriptions of several.
-pub(crate) fn several(names: &[Name], accept: &Accept) -> Response<Body> {
-    match chosen(accept) {
-        "text/html" => {
-            if let [name] = names {
-                return page::record(name, None, None);
+#[derive(Template)]
+#[template(path = "resolver/descriptions.html")]
+struct DescriptionsPage<'a> {
+    frame: Frame<'a>,
+    /// Paths and texts.
+    names: Vec<(String, &'a str)>,
+}
+
+impl DescriptionContext<'_> {
+    /// The description of one name.
+    pub(crate) fn one(&self, name: &Name) -> Response<Body> {
+        match chosen(self.accept) {
+            "text/html" => self.page(name),
+            "application/json" => page::record_json(&name.text, &name.values),
+            _ => as_xml(&element(name)),
+        }
+    }
+
+    /// The descriptions of several.
+    pub(crate) fn several(&self, names: &[Name]) -> Response<Body> {
+        match chosen(self.accept) {
+            "text/html" => {
+                if let [name] = names {
+                    return self.page(name);
+                }
+                let path = |name: &Name| escaped_text(name.path().as_bytes());
+                let page = DescriptionsPage {
+                    frame: Frame::new(self.web, "Descriptions", MenuPlace::Nowhere),
+                    names: names.iter().map(|name| (path(name), &*name.text)).collect(),
+                };
+                page.frame.respond(StatusCode::OK, &page)
             }
-            let mut list = String::from("<ul>\n");
-            for name in names {
-                let (path, text) = (escape(&name.path()), escape(&name.text));
-                let link = format!("<a href=\"{path}?noredirect\">{text}</a>");
-                list.extend(["<li>", &link, "</li>\n"]);
+            "application/json" => {
+                let all: Vec<_> = names.iter().map(as_json).collect();
+                fresh(StatusCode::OK, JSON, Json::from(all).to_string())
             }
-            list.push_str("</ul>");
-            page::page(StatusCode::OK, "Descriptions", &list)
+            _ => {
+                let all: String = names.iter().map(element).collect();
+                as_xml(&format!("<records>\n{all}</records>\n"))
+            }
         }
-        "application/json" => {
-            let all: Vec<_> = names.iter().map(as_json).collect();
-            fresh(StatusCode::OK, JSON, Json::from(all).to_string())
-        }
-        _ => {
-            let all: String = names.iter().map(element).collect();
-            as_xml(&format!("<records>\n{all}</records>\n"))
-        }
+    }
+
+    fn page(&self, name: &Name) -> Response<Body> {
+        RecordView::new(self.web, self.base, name).respond()
     }
 }
 

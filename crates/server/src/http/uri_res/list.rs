@@ -1,10 +1,13 @@
 //! Lists of URIs, in the form that the client prefers.
 
+use askama::Template;
 use hyper::{Response, StatusCode};
 use serde_json::json;
 
+use crate::http::Web;
+use crate::http::pages::{Frame, MenuPlace, filters};
 use crate::http::resolver::accept::Accept;
-use crate::http::resolver::page::{JSON, escape, fresh, page};
+use crate::http::resolver::page::{JSON, escape, fresh};
 use crate::http::resolver::target::is_web;
 use crate::http::response::Body;
 
@@ -12,7 +15,7 @@ use crate::http::response::Body;
 const URI_LIST: &str = "text/uri-list";
 
 /// A list of what a URI was mapped to. All of it is escaped already.
-pub(crate) fn list(asked: &str, uris: &[String], accept: &Accept) -> Response<Body> {
+pub(crate) fn list(web: &Web, asked: &str, uris: &[String], accept: &Accept) -> Response<Body> {
     let offered = [
         URI_LIST,
         "text/html",
@@ -22,7 +25,7 @@ pub(crate) fn list(asked: &str, uris: &[String], accept: &Accept) -> Response<Bo
         "text/plain",
     ];
     let (content_type, body) = match accept.choose(&offered).unwrap_or(URI_LIST) {
-        "text/html" => return html(asked, uris),
+        "text/html" => return html(web, asked, uris),
         "application/json" => (JSON, json!({"uri": asked, "uris": uris}).to_string()),
         "application/xml" => ("application/xml; charset=utf-8", xml(asked, uris)),
         "text/xml" => ("text/xml; charset=utf-8", xml(asked, uris)),
@@ -46,21 +49,29 @@ fn lines(asked: &str, uris: &[String]) -> String {
 /// How names begin.
 const OF_NAMES: [&str; 4] = ["ark:", "hdl:", "info:", "urn:"];
 
-/// "The HTML form must contain one `<ul>` with an `<li><a href="U">U</a>` per URL."
-fn html(asked: &str, uris: &[String]) -> Response<Body> {
-    let mut body = String::from("<ul>\n");
-    for uri in uris {
-        let is_link = is_web(uri.as_bytes()) || OF_NAMES.iter().any(|name| uri.starts_with(name));
-        let uri = escape(uri);
-        if is_link {
-            body.extend(["<li><a href=\"", &uri, "\">", &uri, "</a></li>\n"]);
-        } else {
-            // A stored URL of another scheme may be a script.
-            body.extend(["<li>", &uri, "</li>\n"]);
-        }
-    }
-    body.push_str("</ul>");
-    page(StatusCode::OK, asked, &body)
+/// "The HTML form must contain one `<ul>` with an `<li><a href="U">U</a>` per URL": so this page
+/// has no menu.
+#[derive(Template)]
+#[template(path = "resolver/uris.html")]
+struct UriListPage<'a> {
+    frame: Frame<'a>,
+    asked: &'a str,
+    /// Each URI, and whether it is a link: a stored URL of another scheme may be a script.
+    uris: Vec<(&'a str, bool)>,
+}
+
+fn html(web: &Web, asked: &str, uris: &[String]) -> Response<Body> {
+    let is_link =
+        |uri: &str| is_web(uri.as_bytes()) || OF_NAMES.iter().any(|name| uri.starts_with(name));
+    let page = UriListPage {
+        frame: Frame::new(web, asked, MenuPlace::Nowhere),
+        asked,
+        uris: uris
+            .iter()
+            .map(|uri| (uri.as_str(), is_link(uri)))
+            .collect(),
+    };
+    page.frame.respond(StatusCode::OK, &page)
 }
 
 fn xml(asked: &str, uris: &[String]) -> String {

@@ -15,7 +15,8 @@ use hyper::{Method, Request, Response, StatusCode};
 pub(crate) use self::request::meant;
 use crate::http::connection::request_body::Incoming;
 use crate::http::resolver::accept::Accept;
-use crate::http::resolver::page::{Failure, fresh};
+use crate::http::resolver::failure::Failure;
+use crate::http::resolver::page::fresh;
 use crate::http::resolver::source::Source;
 use crate::http::resolver::{finished, options, refused};
 use crate::http::response::{Body, run_blocking};
@@ -43,7 +44,7 @@ pub(crate) async fn answer(
         (None, _) => {
             let detail = format!("There is no service \"{name}\" here.");
             let status = StatusCode::NOT_IMPLEMENTED;
-            Failure::new(status, "no-service", "Unknown Service", detail).answer(&accept)
+            Failure::new(status, "no-service", "Unknown Service", detail).answer(web, &accept)
         }
         (Some(service), &Method::GET | &Method::HEAD) if service.to == ServiceOutput::Equality => {
             equality(web, &decoded_line_ends(query), &accept)
@@ -104,13 +105,13 @@ fn equality(web: &Arc<Web>, text: &str, accept: &Accept) -> Response<Body> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let (Some(one), Some(other), None) = (lines.next(), lines.next(), lines.next()) else {
         let detail = "I=I takes two URIs, with %0A between them, or in the body, one a line.";
-        return Failure::malformed(detail.to_string()).answer(accept);
+        return Failure::malformed(detail.to_string()).answer(web, accept);
     };
     match operand::are_same(web, one, other) {
         Ok(are_same) => {
             let said = if are_same { "TRUE\r\n" } else { "FALSE\r\n" };
             fresh(StatusCode::OK, "text/plain; charset=utf-8", said)
         }
-        Err(failure) => failure.answer(accept),
+        Err(failure) => failure.answer(web, accept),
     }
 }

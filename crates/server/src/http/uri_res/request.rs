@@ -15,19 +15,21 @@ use crate::http::registry_pages::security;
 use crate::http::registry_pages::unregistered_name::UnregisteredName;
 use crate::http::resolver::accept::Accept;
 use crate::http::resolver::choice::ClientPreferences;
+use crate::http::resolver::failure::Failure;
 use crate::http::resolver::locations::Locations;
 use crate::http::resolver::name_lookup::Name;
-use crate::http::resolver::page::{Failure, fresh};
+use crate::http::resolver::page::fresh;
 use crate::http::resolver::path::{NameKind, RequestedName};
 use crate::http::resolver::query::ResolveOptions;
 use crate::http::resolver::redirect::Target;
 use crate::http::resolver::source::Source;
 use crate::http::resolver::target::{escaped_text, is_web};
-use crate::http::resolver::{failure, query_and_fragment, with_components, with_scheme};
+use crate::http::resolver::{address, failure, query_and_fragment, with_components, with_scheme};
 use crate::http::response::Body;
+use crate::http::uri_res::description::DescriptionContext;
+use crate::http::uri_res::list;
 use crate::http::uri_res::operand::{self, Operand, uri};
 use crate::http::uri_res::service::{Service, ServiceOutput};
-use crate::http::uri_res::{description, list};
 use crate::http::{Caller, Web};
 
 /// How many places are listed of all names at one place.
@@ -62,7 +64,7 @@ impl Resolution<'_> {
             let missing = (failure.code == "not-found")
                 .then(|| self.unregistered())
                 .flatten();
-            missing.unwrap_or_else(|| failure.answer(self.accept))
+            missing.unwrap_or_else(|| failure.answer(self.web, self.accept))
         })
     }
 
@@ -84,7 +86,7 @@ impl Resolution<'_> {
             (ServiceOutput::Location | ServiceOutput::Resource | ServiceOutput::Resources, _)
                 if unregistered.has_dot_segment() =>
             {
-                unregistered.shown(self.accept.wants_json())
+                unregistered.shown(self.web, self.accept.wants_json())
             }
             (ServiceOutput::Location, _) => unregistered.redirect(StatusCode::SEE_OTHER, version),
             (ServiceOutput::Resource | ServiceOutput::Resources, _) => {
@@ -95,7 +97,8 @@ impl Resolution<'_> {
             }
             _ => None,
         };
-        let nothing = || unregistered.described(unregistered.failure().answer(self.accept));
+        let failed = || unregistered.failure().answer(self.web, self.accept);
+        let nothing = || unregistered.described(failed());
         Some(offered.unwrap_or_else(nothing))
     }
 
@@ -109,9 +112,9 @@ impl Resolution<'_> {
             ServiceOutput::Resource => self.redirect(name, StatusCode::FOUND),
             ServiceOutput::Resources => self.resources(name),
             ServiceOutput::Locations => Ok(self.list(&self.locations(name))),
-            ServiceOutput::Description => Ok(description::one(name, self.accept)),
+            ServiceOutput::Description => Ok(self.described(|context| context.one(name))),
             ServiceOutput::Descriptions => {
-                Ok(description::several(slice::from_ref(name), self.accept))
+                Ok(self.described(|context| context.several(slice::from_ref(name))))
             }
             ServiceOutput::Name | ServiceOutput::Equality => {
                 Ok(self.list(&[uri(self.web.registry(), name)]))
@@ -130,7 +133,7 @@ impl Resolution<'_> {
                 let uris = names.iter().map(|name| uri(self.web.registry(), name));
                 Ok(self.list(&uris.collect::<Vec<_>>()))
             }
-            ServiceOutput::Descriptions => Ok(description::several(names, self.accept)),
+            ServiceOutput::Descriptions => Ok(self.described(|context| context.several(names))),
             ServiceOutput::Locations | ServiceOutput::Resources | ServiceOutput::Equality => {
                 let mut seen = HashSet::from([own.into_owned()]);
                 let urls = names.iter().flat_map(|name| self.locations(name));
@@ -221,7 +224,19 @@ impl Resolution<'_> {
     }
 
     fn list(&self, uris: &[String]) -> Response<Body> {
-        list::list(self.asked, uris, self.accept)
+        list::list(self.web, self.asked, uris, self.accept)
+    }
+
+    fn described(
+        &self,
+        describe: impl FnOnce(&DescriptionContext<'_>) -> Response<Body>,
+    ) -> Response<Body> {
+        let head = self.head;
+        describe(&DescriptionContext {
+            web: self.web,
+            base: &address::base(self.web, self.caller, &head.uri, &head.headers),
+            accept: self.accept,
+        })
     }
 }
 
