@@ -7,6 +7,7 @@
 )]
 
 mod authorities;
+mod events;
 mod folder;
 mod names;
 
